@@ -1,0 +1,213 @@
+//! Border between C and Rust: status codes, messages and verdicts.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::ffi::{CString, c_char};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::TryLockError;
+
+use atoms_scoreboard::{PortName, PortVerdict};
+
+use crate::registry::{AtomsScoreboard, Entry, find};
+
+/// Version of this interface. It changes if a caller that was compiled with an older header can no longer work.
+pub const ATOMS_ABI_VERSION: u32 = 1;
+
+/// The event was accepted, or its judgement waits for later events.
+pub const ATOMS_OK: i32 = 0;
+/// The unit broke a clause of the specification. `atoms_verdict` has the details.
+pub const ATOMS_REJECTED: i32 = 1;
+/// The event cannot be judged: too many memories or orders are possible, or events came out of order.
+pub const ATOMS_UNDECIDED: i32 = 2;
+/// An argument is a null pointer, out of range, or does not fit the calls before.
+pub const ATOMS_BAD_ARGUMENT: i32 = -1;
+/// The handle names no scoreboard: null, freed, or never created.
+pub const ATOMS_BAD_HANDLE: i32 = -2;
+/// The caller was compiled with the header of another version.
+pub const ATOMS_WRONG_ABI: i32 = -3;
+/// A file cannot be written.
+pub const ATOMS_IO: i32 = -4;
+/// Another thread is in a call with this handle.
+pub const ATOMS_BUSY: i32 = -5;
+/// A bug in this library. The scoreboard cannot be used any more; free it.
+pub const ATOMS_PANIC: i32 = -6;
+
+/// The last rejected event.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct AtomsVerdict {
+    /// `ATOMS_REJECTED`, or `ATOMS_OK` if nothing was rejected yet.
+    pub status: i32,
+    /// Port of the request: 0 warp, 1 cluster, -1 if the verdict is about no request.
+    pub port: i32,
+    /// Number of the request on its port, from 0, in order of acceptance.
+    pub number: u64,
+    /// Cycle in which the port accepted the request.
+    pub accepted: u64,
+    /// Cycle of the rejected event.
+    pub cycle: u64,
+    /// Tag of the request.
+    pub tag: u32,
+    /// Operation code of the request.
+    pub op: u32,
+    /// Lanes that are wrong, lane 0 in bit 0; the active lanes if the whole request is wrong.
+    pub lanes: u32,
+    /// 1 if `address` is valid.
+    pub has_address: u32,
+    /// Address as the first wrong lane formed it.
+    pub address: u32,
+    /// 1 if `expected` is valid: the specification allows a single value.
+    pub has_expected: u32,
+    /// 1 if `got` is valid.
+    pub has_got: u32,
+    /// Always 0.
+    pub reserved: u32,
+    /// Expected value of 128 bits, low word first.
+    pub expected: [u32; 4],
+    /// Value found, 128 bits, low word first.
+    pub got: [u32; 4],
+    /// Clause of docs/spec.md that is broken, such as `spec 4.5`; empty if undecided.
+    pub clause: [c_char; 16],
+    /// Part that is wrong: `rd`, `pred`, `fault`, `memory`, `write`, `object`, `order`, `wait`, `answer`, `passes`
+    /// or `table`; empty if undecided.
+    pub about: [c_char; 16],
+}
+
+thread_local! {
+    /// Message of the last failed call without a valid handle.
+    static MESSAGE: RefCell<CString> = RefCell::default();
+}
+
+/// Reason why a call does not return `ATOMS_OK`.
+pub(crate) enum CallError {
+    /// A rejected or undecided event.
+    Verdict(Box<PortVerdict>),
+    /// The call itself failed.
+    Failed { status: i32, message: String },
+}
+
+impl CallError {
+    pub(crate) fn argument(message: impl Into<String>) -> Self {
+        Self::new(ATOMS_BAD_ARGUMENT, message)
+    }
+
+    pub(crate) fn new(status: i32, message: impl Into<String>) -> Self {
+        CallError::Failed { status, message: message.into() }
+    }
+
+    /// Status code and message of the call.
+    fn report(&self) -> (i32, String) {
+        match self {
+            CallError::Verdict(verdict) => (status(verdict), verdict.to_string()),
+            CallError::Failed { status, message } => (*status, message.clone()),
+        }
+    }
+}
+
+impl From<Box<PortVerdict>> for CallError {
+    fn from(verdict: Box<PortVerdict>) -> Self {
+        CallError::Verdict(verdict)
+    }
+}
+
+fn c_string(text: &str) -> CString {
+    CString::new(text.replace('\0', "\u{fffd}")).unwrap_or_default()
+}
+
+/// Message of the last failed call of this thread without a valid handle. Valid until the next such call.
+pub(crate) fn thread_message() -> *const c_char {
+    MESSAGE.with_borrow(|message| message.as_ptr())
+}
+
+fn text_of(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied().map(str::to_owned);
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+    format!("a bug in libatoms, please report it: {text}")
+}
+
+/// Runs a call that needs no handle. A panic ends here.
+pub(crate) fn guarded(call: impl FnOnce() -> Result<i32, CallError>) -> i32 {
+    let panicked = |panic: Box<dyn Any + Send>| Err(CallError::new(ATOMS_PANIC, text_of(panic.as_ref())));
+    let error = match catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(panicked) {
+        Ok(status) => return status,
+        Err(error) => error,
+    };
+    let (status, message) = error.report();
+    MESSAGE.with_borrow_mut(|text| *text = c_string(&message));
+    status
+}
+
+/// Runs a call on the scoreboard of a handle. A panic ends here, and poisons the scoreboard.
+pub(crate) fn with(
+    handle: *const AtomsScoreboard,
+    call: impl FnOnce(&mut Entry) -> Result<(), CallError>,
+) -> i32 {
+    guarded(|| {
+        let unknown = "the handle names no scoreboard: it is null, was freed, or was never created";
+        let entry = find(handle).ok_or_else(|| CallError::new(ATOMS_BAD_HANDLE, unknown))?;
+        let mut entry = entry.try_lock().map_err(|error| match error {
+            TryLockError::WouldBlock => {
+                let busy = "another thread is in a call with this handle; use one handle per thread";
+                CallError::new(ATOMS_BUSY, busy)
+            }
+            TryLockError::Poisoned(_) => CallError::new(
+                ATOMS_PANIC,
+                "an earlier call failed by a bug in libatoms; free this scoreboard",
+            ),
+        })?;
+        let Err(error) = call(&mut entry) else { return Ok(ATOMS_OK) };
+        let (status, message) = error.report();
+        entry.message = c_string(&message);
+        if let CallError::Verdict(verdict) = error
+            && status == ATOMS_REJECTED
+        {
+            entry.verdict = Some(verdict);
+        }
+        Ok(status)
+    })
+}
+
+fn status(verdict: &PortVerdict) -> i32 {
+    if verdict.rejection.is_undecided() { ATOMS_UNDECIDED } else { ATOMS_REJECTED }
+}
+
+fn words(value: u128) -> [u32; 4] {
+    std::array::from_fn(|word| (value >> (32 * word)) as u32)
+}
+
+fn text(text: &str) -> [c_char; 16] {
+    let bytes = text.as_bytes();
+    std::array::from_fn(|at| if at < 15 { bytes.get(at).map_or(0, |byte| *byte as c_char) } else { 0 })
+}
+
+impl AtomsVerdict {
+    pub(crate) fn of(verdict: Option<&PortVerdict>) -> Self {
+        let values =
+            verdict.and_then(|verdict| verdict.rejection.wrong_values()).copied().unwrap_or_default();
+        let request = verdict.and_then(|verdict| verdict.request);
+        let port = |port| match port {
+            PortName::Warp => 0,
+            PortName::Cluster => 1,
+        };
+        let whole = request.map_or(0, |request| request.mask);
+        AtomsVerdict {
+            status: verdict.map_or(ATOMS_OK, status),
+            port: request.map_or(-1, |request| port(request.port)),
+            number: request.map_or(0, |request| request.number),
+            accepted: request.map_or(0, |request| request.accepted),
+            cycle: verdict.map_or(0, |verdict| verdict.cycle),
+            tag: request.map_or(0, |request| request.tag.into()),
+            op: request.map_or(0, |request| request.op.into()),
+            lanes: if values.lanes == 0 { whole } else { values.lanes },
+            has_address: values.address.is_some().into(),
+            address: values.address.unwrap_or(0),
+            has_expected: values.expected.is_some().into(),
+            has_got: values.got.is_some().into(),
+            reserved: 0,
+            expected: words(values.expected.unwrap_or(0)),
+            got: words(values.got.unwrap_or(0)),
+            clause: text(verdict.map_or("", |verdict| verdict.rejection.clause())),
+            about: text(verdict.map_or("", |verdict| verdict.rejection.about())),
+        }
+    }
+}

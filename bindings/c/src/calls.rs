@@ -1,0 +1,532 @@
+//! The functions of the header.
+//!
+//! Every call returns a status code. Values wider than 32 bits are arrays of 32-bit words, low word first, as
+//! packed bit vectors of SystemVerilog are at DPI.
+
+use std::ffi::{CStr, CString, c_char};
+
+use atoms_ops::{Fault, Op, Size};
+use atoms_oracle::{Response, SerialRequest};
+use atoms_scoreboard::{ClusterResponse, PortScoreboard, WarpResponse};
+use atoms_stimulus::configs;
+use atoms_stimulus::request::{AllocationWrite, ClusterRequest};
+
+use crate::border::{
+    ATOMS_ABI_VERSION, ATOMS_BAD_ARGUMENT, ATOMS_BAD_HANDLE, ATOMS_BUSY, ATOMS_IO, ATOMS_OK, ATOMS_PANIC,
+    ATOMS_WRONG_ABI, AtomsVerdict, CallError, guarded, thread_message, with,
+};
+use crate::registry::{AtomsScoreboard, Entry, find, insert, remove};
+
+const LANES: usize = 32;
+const WORDS: usize = 4;
+
+/// Returns the version of this interface, `ATOMS_ABI_VERSION` of the header that fits.
+#[unsafe(no_mangle)]
+pub extern "C" fn atoms_abi_version() -> u32 {
+    ATOMS_ABI_VERSION
+}
+
+/// Creates a scoreboard of the unit with memory of zeros and no allocations.
+///
+/// `abi_version` is `ATOMS_ABI_VERSION` of the caller's header. `config` names a configuration of rtl/configs.toml with
+/// optional changes (`default`, `small,num_banks=8`), or of a file (`my_configs.toml:NAME`). `observed` is 1 if the
+/// testbench reports each cluster request that executes, with `atoms_cluster_executed`, and the words that each request
+/// writes, with `atoms_written`; otherwise 0.
+///
+/// Returns null if it fails; `atoms_error(NULL)` has the reason.
+///
+/// # Safety
+/// `config` is null or a string that ends with 0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atoms_scoreboard_new(
+    abi_version: u32,
+    config: *const c_char,
+    observed: i32,
+) -> *mut AtomsScoreboard {
+    let mut handle = std::ptr::null_mut();
+    guarded(|| {
+        if abi_version != ATOMS_ABI_VERSION {
+            let message = format!(
+                "the caller was compiled with version {abi_version} of atoms.h, the library has version {ATOMS_ABI_VERSION}; \
+                 compile with the header of this library"
+            );
+            return Err(CallError::new(ATOMS_WRONG_ABI, message));
+        }
+        // SAFETY: the caller passes null or a string that ends with 0.
+        let name = unsafe { string(config, "config") }?;
+        let named = configs::embedded(name).map_err(|error| CallError::argument(error.to_string()))?;
+        let mut scoreboard = PortScoreboard::new(&named.config);
+        if flag(observed, "observed")? {
+            scoreboard.set_observed();
+        }
+        let (written, last_words) = (Vec::new(), Vec::new());
+        let (message, clause) = (CString::default(), CString::default());
+        let entry = Entry { scoreboard, written, last_words, verdict: None, message, clause };
+        handle = insert(entry).ok_or_else(|| CallError::argument("too many scoreboards; free some"))?;
+        Ok(ATOMS_OK)
+    });
+    handle
+}
+
+/// Frees a scoreboard. Later calls with this handle return `ATOMS_BAD_HANDLE`.
+#[unsafe(no_mangle)]
+pub extern "C" fn atoms_scoreboard_free(handle: *mut AtomsScoreboard) -> i32 {
+    let status = with(handle, |entry| {
+        entry.scoreboard.finish_recording().map_err(|error| CallError::new(ATOMS_IO, error.to_string()))
+    });
+    match status {
+        ATOMS_BUSY => ATOMS_BUSY,
+        // A scoreboard that cannot be used any more is freed, too.
+        ATOMS_PANIC if remove(handle) => ATOMS_OK,
+        status if remove(handle) => status,
+        _ => ATOMS_BAD_HANDLE,
+    }
+}
+
+/// Returns the message of the last call with this handle that did not return `ATOMS_OK`; with null or a wrong handle,
+/// of the last such call of this thread. Valid until the next call with this handle.
+#[unsafe(no_mangle)]
+pub extern "C" fn atoms_error(handle: *const AtomsScoreboard) -> *const c_char {
+    match find(handle).as_ref().and_then(|entry| Some(entry.try_lock().ok()?.message.as_ptr())) {
+        Some(message) => message,
+        None => thread_message(),
+    }
+}
+
+/// Writes the last rejected event to `out`.
+///
+/// # Safety
+/// `out` is null or points to an `AtomsVerdict`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atoms_verdict(handle: *const AtomsScoreboard, out: *mut AtomsVerdict) -> i32 {
+    with(handle, |entry| {
+        if out.is_null() {
+            return Err(CallError::argument("`out` is null"));
+        }
+        // SAFETY: not null, and the caller passes memory of this size.
+        unsafe { out.write(AtomsVerdict::of(entry.verdict.as_deref())) };
+        Ok(())
+    })
+}
+
+/// Returns the clause of the last rejection, such as `spec 4.5`; empty without a rejection. Valid until the next
+/// rejection.
+#[unsafe(no_mangle)]
+pub extern "C" fn atoms_rejected_clause(handle: *const AtomsScoreboard) -> *const c_char {
+    let mut clause = c"".as_ptr();
+    with(handle, |entry| {
+        let text = entry.verdict.as_ref().map_or("", |verdict| verdict.rejection.clause());
+        entry.clause = CString::new(text).unwrap_or_default();
+        clause = entry.clause.as_ptr();
+        Ok(())
+    });
+    clause
+}
+
+/// Returns the lanes of the last rejection, lane 0 in bit 0, as `atoms_verdict` does.
+#[unsafe(no_mangle)]
+pub extern "C" fn atoms_rejected_lanes(handle: *const AtomsScoreboard) -> u32 {
+    let mut lanes = 0;
+    with(handle, |entry| {
+        lanes = AtomsVerdict::of(entry.verdict.as_deref()).lanes;
+        Ok(())
+    });
+    lanes
+}
+
+/// Writes a trace of all later events to a file, for `atoms check`. Call it before the first event; the file is complete
+/// after `atoms_scoreboard_free`.
+///
+/// # Safety
+/// `path` is null or a string that ends with 0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atoms_record(handle: *mut AtomsScoreboard, path: *const c_char) -> i32 {
+    with(handle, |entry| {
+        // SAFETY: the caller passes null or a string that ends with 0.
+        let path = unsafe { string(path, "path") }?;
+        let file = std::fs::File::create(path);
+        let recorded = file.and_then(|file| entry.scoreboard.record(Box::new(std::io::BufWriter::new(file))));
+        recorded
+            .map_err(|error| CallError::new(ATOMS_IO, format!("cannot write the trace `{path}`: {error}")))
+    })
+}
+
+/// Returns the code of an operation such as `ADD` or `CAST.SPIN`, or `ATOMS_BAD_ARGUMENT`.
+///
+/// # Safety
+/// `name` is null or a string that ends with 0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atoms_op_code(name: *const c_char) -> i32 {
+    guarded(|| {
+        // SAFETY: the caller passes null or a string that ends with 0.
+        let name = unsafe { string(name, "name") }?;
+        let op = Op::ALL.iter().find(|op| op.to_string() == name);
+        op.map(|op| *op as i32).ok_or_else(|| CallError::argument(format!("no operation is called `{name}`")))
+    })
+}
+
+/// Returns the code of a size such as `u32`, or `ATOMS_BAD_ARGUMENT`.
+///
+/// # Safety
+/// `name` is null or a string that ends with 0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atoms_size_code(name: *const c_char) -> i32 {
+    guarded(|| {
+        // SAFETY: the caller passes null or a string that ends with 0.
+        let name = unsafe { string(name, "name") }?;
+        let size = Size::ALL.iter().find(|size| size.to_string() == name);
+        size.map(|size| *size as i32)
+            .ok_or_else(|| CallError::argument(format!("no size is called `{name}`")))
+    })
+}
+
+/// Returns the index of the word that `bank` holds in `row`: its physical byte address / 4.
+#[unsafe(no_mangle)]
+pub extern "C" fn atoms_word_index(handle: *const AtomsScoreboard, row: u32, bank: u32) -> i64 {
+    let mut index = i64::from(ATOMS_BAD_ARGUMENT);
+    let status = with(handle, |entry| {
+        let geometry = entry.scoreboard.geometry();
+        if row >= geometry.rows || bank >= geometry.banks {
+            let (rows, banks) = (geometry.rows, geometry.banks);
+            let message = format!("row {row}, bank {bank}: the memory has {rows} rows, {banks} banks");
+            return Err(CallError::argument(message));
+        }
+        index = geometry.word(row, bank).into();
+        Ok(())
+    });
+    if status == ATOMS_OK { index } else { status.into() }
+}
+
+/// Sets one word of memory from outside the unit, as a backdoor write does.
+#[unsafe(no_mangle)]
+pub extern "C" fn atoms_set_word(handle: *mut AtomsScoreboard, cycle: u64, word: u32, value: u32) -> i32 {
+    with(handle, |entry| {
+        check_word(entry, word)?;
+        Ok(entry.scoreboard.set_words(cycle, &[(word, value)])?)
+    })
+}
+
+/// Reports an accepted write of the CTA table.
+#[unsafe(no_mangle)]
+pub extern "C" fn atoms_cta_write(
+    handle: *mut AtomsScoreboard,
+    cycle: u64,
+    slot: u32,
+    enable: i32,
+    base_row: u32,
+    size_bytes: u32,
+    rank: u32,
+) -> i32 {
+    with(handle, |entry| {
+        let wide = |_| CallError::argument(range("base_row", base_row, 0xffff));
+        let write = AllocationWrite {
+            slot: number(slot, "slot", 15)?,
+            enable: flag(enable, "enable")?,
+            base: u16::try_from(base_row).map_err(wide)?,
+            size: size_bytes,
+            rank: number(rank, "rank", 255)?,
+        };
+        Ok(entry.scoreboard.table_write(cycle, &write)?)
+    })
+}
+
+/// Reports if the unit refused the last write of a slot (`cta_reject_o`). Optional.
+#[unsafe(no_mangle)]
+pub extern "C" fn atoms_cta_result(handle: *mut AtomsScoreboard, cycle: u64, slot: u32, refused: i32) -> i32 {
+    with(handle, |entry| {
+        Ok(entry.scoreboard.table_result(cycle, number(slot, "slot", 15)?, flag(refused, "refused")?)?)
+    })
+}
+
+/// Reports a request that the warp port accepted. `ra` has 32 words, one for each lane; `b` and `c` have 4 words for each
+/// of 32 lanes. Elements of lanes that do not exist are ignored.
+///
+/// # Safety
+/// `ra`, `b` and `c` are null or point to so many words.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atoms_warp_request(
+    handle: *mut AtomsScoreboard,
+    cycle: u64,
+    tag: u32,
+    op: u32,
+    size: u32,
+    red: i32,
+    absolute: i32,
+    scale: u32,
+    slot: u32,
+    mask: u32,
+    imm: u32,
+    ur: u32,
+    ra: *const u32,
+    b: *const u32,
+    c: *const u32,
+) -> i32 {
+    with(handle, |entry| {
+        // SAFETY: the caller passes null or arrays of this size.
+        let (ra, b, c) = unsafe { (lanes::<LANES>(ra, "ra")?, wide(b, "b")?, wide(c, "c")?) };
+        let request = SerialRequest {
+            op: number(op, "op", 31)?,
+            size: number(size, "size", 15)?,
+            red: flag(red, "red")?,
+            cluster: false,
+            slot: number(slot, "slot", 15)?,
+            mask,
+            absolute: flag(absolute, "absolute")?,
+            scale: number(scale, "scale", 7)?,
+            imm,
+            ur,
+            ra,
+            b,
+            c,
+        };
+        Ok(entry.scoreboard.warp_request(cycle, number(tag, "tag", 255)?, request)?)
+    })
+}
+
+/// Reports a request that the cluster port accepted. `b` and `c` have 4 words.
+///
+/// # Safety
+/// `b` and `c` are null or point to 4 words.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atoms_cluster_request(
+    handle: *mut AtomsScoreboard,
+    cycle: u64,
+    tag: u32,
+    op: u32,
+    size: u32,
+    red: i32,
+    slot: u32,
+    addr: u32,
+    b: *const u32,
+    c: *const u32,
+) -> i32 {
+    with(handle, |entry| {
+        // SAFETY: the caller passes null or arrays of this size.
+        let (b, c) = unsafe { (lanes::<WORDS>(b, "b")?, lanes::<WORDS>(c, "c")?) };
+        let request = ClusterRequest {
+            op: number(op, "op", 31)?,
+            size: number(size, "size", 15)?,
+            red: flag(red, "red")?,
+            tag: number(tag, "tag", 255)?,
+            slot: number(slot, "slot", 15)?,
+            addr,
+            b: value(b),
+            c: value(c),
+        };
+        Ok(entry.scoreboard.cluster_request(cycle, &request)?)
+    })
+}
+
+/// Adds a word, with its final value, to those written by the request of the next `atoms_warp_response`,
+/// `atoms_cluster_executed` or `atoms_reset`.
+#[unsafe(no_mangle)]
+pub extern "C" fn atoms_written(handle: *mut AtomsScoreboard, word: u32, value: u32) -> i32 {
+    with(handle, |entry| {
+        entry.written.retain(|(other, _)| *other != word);
+        entry.written.push((word, value));
+        Ok(())
+    })
+}
+
+/// Reports a response of the warp port, in the cycle in which it appears. `rd` has 4 words for each of 32 lanes. `passes`
+/// is -1 if the unit does not state it. `observed` is 1 if the words of `atoms_written` are all that the request wrote.
+///
+/// # Safety
+/// `rd` is null or points to 128 words.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atoms_warp_response(
+    handle: *mut AtomsScoreboard,
+    cycle: u64,
+    tag: u32,
+    rd: *const u32,
+    pred: u32,
+    fault: u32,
+    fault_lane: u32,
+    fault_addr: u32,
+    passes: i32,
+    observed: i32,
+) -> i32 {
+    with(handle, |entry| {
+        // SAFETY: the caller passes null or an array of this size.
+        let rd = unsafe { wide(rd, "rd") }?;
+        let (tag, fault_lane) = (number(tag, "tag", 255)?, number(fault_lane, "fault_lane", 31)?);
+        let response = Response { rd, pred, fault: fault_of(fault)?, fault_lane, fault_addr };
+        let written = flag(observed, "observed")?.then(|| std::mem::take(&mut entry.written));
+        let found = WarpResponse { tag, response, passes: u32::try_from(passes).ok(), written };
+        Ok(entry.scoreboard.warp_response(cycle, found)?)
+    })
+}
+
+/// Reports a response of the cluster port, in the cycle in which it appears. `rd` has 4 words.
+///
+/// # Safety
+/// `rd` is null or points to 4 words.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atoms_cluster_response(
+    handle: *mut AtomsScoreboard,
+    cycle: u64,
+    tag: u32,
+    rd: *const u32,
+    pred: u32,
+    fault: u32,
+    fault_addr: u32,
+) -> i32 {
+    with(handle, |entry| {
+        // SAFETY: the caller passes null or an array of this size.
+        let rd = value(unsafe { lanes::<WORDS>(rd, "rd") }?);
+        let (tag, fault) = (number(tag, "tag", 255)?, fault_of(fault)? as u8);
+        let found = ClusterResponse { tag, rd, pred: pred & 1 == 1, fault, fault_addr };
+        Ok(entry.scoreboard.cluster_response(cycle, found)?)
+    })
+}
+
+/// Reports that the oldest cluster request that has not executed executed in this cycle, and wrote the words of
+/// `atoms_written`. Only for a scoreboard created with `observed` 1.
+#[unsafe(no_mangle)]
+pub extern "C" fn atoms_cluster_executed(handle: *mut AtomsScoreboard, cycle: u64) -> i32 {
+    with(handle, |entry| {
+        let written = std::mem::take(&mut entry.written);
+        Ok(entry.scoreboard.executed(cycle, &written)?)
+    })
+}
+
+/// Reports that the unit suspended the MBAR.TRY_WAIT with this tag. Optional; then the exact end of the wait is judged.
+#[unsafe(no_mangle)]
+pub extern "C" fn atoms_suspended(handle: *mut AtomsScoreboard, cycle: u64, tag: u32) -> i32 {
+    with(handle, |entry| Ok(entry.scoreboard.suspended(cycle, number(tag, "tag", 255)?)?))
+}
+
+/// Reports a wake-up, in the cycle in which it appears.
+#[unsafe(no_mangle)]
+pub extern "C" fn atoms_wake_up(handle: *mut AtomsScoreboard, cycle: u64, tag: u32, pred: u32) -> i32 {
+    with(handle, |entry| Ok(entry.scoreboard.wake_up(cycle, number(tag, "tag", 255)?, pred)?))
+}
+
+/// Reports that in the cycles `from` to `to` no wake-up was offered and no answer was left untaken. Optional; then a wait
+/// that should have ended is found before the end of the run.
+#[unsafe(no_mangle)]
+pub extern "C" fn atoms_quiet(handle: *mut AtomsScoreboard, from: u64, to: u64) -> i32 {
+    with(handle, |entry| match from <= to {
+        true => Ok(entry.scoreboard.quiet(from, to)?),
+        false => Err(CallError::argument(format!("`from` is {from}, after `to`, which is {to}"))),
+    })
+}
+
+/// Reports a reset. `observed` is 1 if the words of `atoms_written` are all that requests without an answer wrote. With 0,
+/// the words that these requests may write are unknown until `atoms_set_word`.
+#[unsafe(no_mangle)]
+pub extern "C" fn atoms_reset(handle: *mut AtomsScoreboard, cycle: u64, observed: i32) -> i32 {
+    with(handle, |entry| {
+        let observed = flag(observed, "observed")?;
+        let written = std::mem::take(&mut entry.written);
+        Ok(entry.scoreboard.reset(cycle, observed.then_some(&written))?)
+    })
+}
+
+/// Adds a word of the memory at the end of the run, for `atoms_finish`.
+#[unsafe(no_mangle)]
+pub extern "C" fn atoms_final_word(handle: *mut AtomsScoreboard, word: u32, value: u32) -> i32 {
+    with(handle, |entry| {
+        check_word(entry, word)?;
+        entry.last_words.push((word, value));
+        Ok(())
+    })
+}
+
+/// Judges the end of the run: requests without an answer, events not judged so far, and the words of `atoms_final_word`.
+#[unsafe(no_mangle)]
+pub extern "C" fn atoms_finish(handle: *mut AtomsScoreboard, cycle: u64) -> i32 {
+    with(handle, |entry| {
+        let words = std::mem::take(&mut entry.last_words);
+        Ok(entry.scoreboard.finish(cycle, &words)?)
+    })
+}
+
+/// Returns the number of requests judged so far, or a negative status.
+#[unsafe(no_mangle)]
+pub extern "C" fn atoms_judged(handle: *const AtomsScoreboard) -> i64 {
+    let mut judged = 0;
+    let status = with(handle, |entry| {
+        judged = i64::try_from(entry.scoreboard.judged()).unwrap_or(i64::MAX);
+        Ok(())
+    });
+    if status == ATOMS_OK { judged } else { status.into() }
+}
+
+/// Internal: panics inside the library, for a test of the border.
+#[doc(hidden)]
+#[unsafe(no_mangle)]
+pub extern "C" fn atoms_test_panic(handle: *mut AtomsScoreboard) -> i32 {
+    with(handle, |_| panic!("as asked"))
+}
+
+/// Converts a C string.
+///
+/// # Safety
+/// `text` is null or ends with 0.
+unsafe fn string<'a>(text: *const c_char, name: &str) -> Result<&'a str, CallError> {
+    if text.is_null() {
+        return Err(CallError::argument(format!("`{name}` is null")));
+    }
+    // SAFETY: not null, and the caller passes a string that ends with 0.
+    let text = unsafe { CStr::from_ptr(text) };
+    text.to_str().map_err(|_| CallError::argument(format!("`{name}` is not UTF-8")))
+}
+
+/// Copies an array of `N` words.
+///
+/// # Safety
+/// `words` is null or points to `N` words.
+unsafe fn lanes<const N: usize>(words: *const u32, name: &str) -> Result<[u32; N], CallError> {
+    if words.is_null() {
+        return Err(CallError::argument(format!("`{name}` is null")));
+    }
+    // SAFETY: not null, and the caller passes so many words. They may be unaligned.
+    Ok(unsafe { words.cast::<[u32; N]>().read_unaligned() })
+}
+
+/// Copies an array of 4 words for each lane. On a little-endian machine, 4 words, low word first, are a `u128`.
+///
+/// # Safety
+/// `words` is null or points to 128 words.
+unsafe fn wide(words: *const u32, name: &str) -> Result<[u128; LANES], CallError> {
+    const { assert!(cfg!(target_endian = "little"), "this library needs a little-endian machine") };
+    if words.is_null() {
+        return Err(CallError::argument(format!("`{name}` is null")));
+    }
+    // SAFETY: not null, and the caller passes so many words. They may be unaligned.
+    Ok(unsafe { words.cast::<[u128; LANES]>().read_unaligned() })
+}
+
+fn value(words: [u32; WORDS]) -> u128 {
+    words.iter().rev().fold(0, |value, word| value << 32 | u128::from(*word))
+}
+
+fn range(name: &str, value: u32, most: u32) -> String {
+    format!("`{name}` is {value}; expected 0 to {most}")
+}
+
+fn number(value: u32, name: &str, most: u8) -> Result<u8, CallError> {
+    u8::try_from(value)
+        .ok()
+        .filter(|value| *value <= most)
+        .ok_or_else(|| CallError::argument(range(name, value, most.into())))
+}
+
+fn flag(value: i32, name: &str) -> Result<bool, CallError> {
+    match value {
+        0 => Ok(false),
+        1 => Ok(true),
+        _ => Err(CallError::argument(format!("`{name}` is {value}; expected 0 or 1"))),
+    }
+}
+
+fn fault_of(code: u32) -> Result<Fault, CallError> {
+    let fault = u8::try_from(code).ok().and_then(Fault::from_code);
+    fault.ok_or_else(|| CallError::argument(range("fault", code, 3)))
+}
+
+fn check_word(entry: &Entry, word: u32) -> Result<(), CallError> {
+    let words = entry.scoreboard.geometry().words();
+    if word < words { Ok(()) } else { Err(CallError::argument(range("word", word, words - 1))) }
+}

@@ -1,0 +1,2 @@
+mod border;
+mod header;

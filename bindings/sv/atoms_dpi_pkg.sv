@@ -1,0 +1,214 @@
+/// The ATOMS scoreboard for SystemVerilog testbenches, over DPI. Link with libatoms (bindings/c).
+///
+/// `Scoreboard` needs only the ports of the unit. Call it from monitors, in the order of the clock cycles, with values
+/// as sampled at the clock edge. In one cycle, report in this order: results of CTA table writes, responses and
+/// wake-ups that appear, executed cluster requests, accepted CTA table writes, accepted requests.
+package atoms_dpi_pkg;
+
+  /// Version of the interface of libatoms that this package fits.
+  parameter int unsigned AbiVersion = 1;
+
+  /// Result of a call: the event is accepted (or judged later), rejected, or undecided; negative after a wrong call.
+  typedef enum int {
+    Accepted    = 0,
+    Rejected    = 1,
+    Undecided   = 2,
+    BadArgument = -1,
+    BadHandle   = -2,
+    WrongAbi    = -3,
+    BadFile     = -4,
+    Busy        = -5,
+    Panic       = -6
+  } verdict_e;
+
+  import "DPI-C" function int unsigned atoms_abi_version();
+  import "DPI-C" function chandle atoms_scoreboard_new(input int unsigned abi_version, input string config_name,
+                                                       input int observed);
+  import "DPI-C" function int atoms_scoreboard_free(input chandle handle);
+  import "DPI-C" function string atoms_error(input chandle handle);
+  import "DPI-C" function string atoms_rejected_clause(input chandle handle);
+  import "DPI-C" function int unsigned atoms_rejected_lanes(input chandle handle);
+  import "DPI-C" function int atoms_record(input chandle handle, input string path);
+  import "DPI-C" function longint atoms_word_index(input chandle handle, input int unsigned row,
+                                                   input int unsigned bank);
+  import "DPI-C" function int atoms_set_word(input chandle handle, input longint unsigned cycle,
+                                             input int unsigned word, input int unsigned value);
+  import "DPI-C" function int atoms_cta_write(input chandle handle, input longint unsigned cycle,
+                                              input int unsigned slot, input int enable,
+                                              input int unsigned base_row, input int unsigned size_bytes,
+                                              input int unsigned rank);
+  import "DPI-C" function int atoms_cta_result(input chandle handle, input longint unsigned cycle,
+                                               input int unsigned slot, input int refused);
+  import "DPI-C" function int atoms_warp_request(input chandle handle, input longint unsigned cycle,
+                                                 input int unsigned tag, input int unsigned op,
+                                                 input int unsigned size, input int red, input int absolute,
+                                                 input int unsigned scale, input int unsigned slot,
+                                                 input int unsigned mask, input int unsigned imm,
+                                                 input int unsigned ur, input bit [1023:0] ra,
+                                                 input bit [4095:0] b, input bit [4095:0] c);
+  import "DPI-C" function int atoms_cluster_request(input chandle handle, input longint unsigned cycle,
+                                                    input int unsigned tag, input int unsigned op,
+                                                    input int unsigned size, input int red,
+                                                    input int unsigned slot, input int unsigned addr,
+                                                    input bit [127:0] b, input bit [127:0] c);
+  import "DPI-C" function int atoms_written(input chandle handle, input int unsigned word,
+                                            input int unsigned value);
+  import "DPI-C" function int atoms_warp_response(input chandle handle, input longint unsigned cycle,
+                                                  input int unsigned tag, input bit [4095:0] rd,
+                                                  input int unsigned pred, input int unsigned fault,
+                                                  input int unsigned fault_lane, input int unsigned fault_addr,
+                                                  input int passes, input int observed);
+  import "DPI-C" function int atoms_cluster_response(input chandle handle, input longint unsigned cycle,
+                                                     input int unsigned tag, input bit [127:0] rd,
+                                                     input int unsigned pred, input int unsigned fault,
+                                                     input int unsigned fault_addr);
+  import "DPI-C" function int atoms_cluster_executed(input chandle handle, input longint unsigned cycle);
+  import "DPI-C" function int atoms_suspended(input chandle handle, input longint unsigned cycle,
+                                              input int unsigned tag);
+  import "DPI-C" function int atoms_wake_up(input chandle handle, input longint unsigned cycle,
+                                            input int unsigned tag, input int unsigned pred);
+  import "DPI-C" function int atoms_quiet(input chandle handle, input longint unsigned first,
+                                          input longint unsigned last);
+  import "DPI-C" function int atoms_reset(input chandle handle, input longint unsigned cycle, input int observed);
+  import "DPI-C" function int atoms_final_word(input chandle handle, input int unsigned word,
+                                               input int unsigned value);
+  import "DPI-C" function int atoms_finish(input chandle handle, input longint unsigned cycle);
+  import "DPI-C" function longint atoms_judged(input chandle handle);
+
+  /// A scoreboard of one unit, whose memory starts as zeros. Each function returns 1 if the event is accepted or judged
+  /// later. After a rejection, `result`, `message`, `clause` and `lanes` have the reason.
+  class Scoreboard;
+    local chandle handle;
+    /// Result of the last call.
+    verdict_e result;
+
+    /// `config_name` is a configuration of rtl/configs.toml such as `default` or `small,num_banks=8`. `observed` is 1 if
+    /// the testbench calls `executed` for each cluster request, and `written` for each word.
+    function new(string config_name, bit observed = 1'b0);
+      handle = atoms_scoreboard_new(AbiVersion, config_name, int'(observed));
+      result = (handle == null) ? BadArgument : Accepted;
+    endfunction
+
+    /// True if the scoreboard exists. Otherwise `message` has the reason.
+    function bit valid();
+      return handle != null;
+    endfunction
+
+    /// Text of the last rejection or error.
+    function string message();
+      return atoms_error(handle);
+    endfunction
+
+    /// Clause of docs/spec.md that is broken, such as `spec 4.5`; empty without a rejection.
+    function string clause();
+      return atoms_rejected_clause(handle);
+    endfunction
+
+    /// Lanes that are wrong, lane 0 in bit 0.
+    function int unsigned lanes();
+      return atoms_rejected_lanes(handle);
+    endfunction
+
+    /// Number of requests judged so far.
+    function longint judged();
+      return atoms_judged(handle);
+    endfunction
+
+    /// Writes a trace for `atoms check`; the file is complete after `free`.
+    function bit record(string path);
+      return note(atoms_record(handle, path));
+    endfunction
+
+    /// Completes the trace and frees the scoreboard.
+    function bit free();
+      return note(atoms_scoreboard_free(handle));
+    endfunction
+
+    /// Index of the word that a bank holds in a row: its byte address / 4.
+    function int unsigned word_index(int unsigned row, int unsigned bank);
+      return 32'(atoms_word_index(handle, row, bank));
+    endfunction
+
+    function bit set_word(longint unsigned cycle, int unsigned word, int unsigned value);
+      return note(atoms_set_word(handle, cycle, word, value));
+    endfunction
+
+    function bit cta_write(longint unsigned cycle, bit [3:0] slot, bit enable, bit [15:0] base_row,
+                           bit [24:0] size_bytes, bit [7:0] rank);
+      return note(atoms_cta_write(handle, cycle, 32'(slot), int'(enable), 32'(base_row), 32'(size_bytes), 32'(rank)));
+    endfunction
+
+    function bit cta_result(longint unsigned cycle, bit [3:0] slot, bit refused);
+      return note(atoms_cta_result(handle, cycle, 32'(slot), int'(refused)));
+    endfunction
+
+    /// `ra` has 32 bits and `b` and `c` have 128 bits for each lane, lane 0 lowest. Zero-extend them for fewer lanes.
+    function bit warp_request(longint unsigned cycle, bit [5:0] tag, bit [4:0] op, bit [3:0] size, bit red,
+                              bit absolute, bit [2:0] scale, bit [3:0] slot, bit [31:0] mask, bit [23:0] imm,
+                              bit [31:0] ur, bit [1023:0] ra, bit [4095:0] b, bit [4095:0] c);
+      return note(atoms_warp_request(handle, cycle, 32'(tag), 32'(op), 32'(size), int'(red), int'(absolute), 32'(scale),
+                                     32'(slot), mask, 32'(imm), ur, ra, b, c));
+    endfunction
+
+    function bit cluster_request(longint unsigned cycle, bit [5:0] tag, bit [4:0] op, bit [3:0] size, bit red,
+                                 bit [3:0] slot, bit [23:0] addr, bit [127:0] b, bit [127:0] c);
+      return note(atoms_cluster_request(handle, cycle, 32'(tag), 32'(op), 32'(size), int'(red), 32'(slot), 32'(addr),
+                                        b, c));
+    endfunction
+
+    /// Adds a word that the request of the next response, `executed` or `reset` wrote.
+    function bit written(int unsigned word, int unsigned value);
+      return note(atoms_written(handle, word, value));
+    endfunction
+
+    /// `passes` is -1 if the unit does not state it. `observed` is 1 if the words of `written` are all.
+    function bit warp_response(longint unsigned cycle, bit [5:0] tag, bit [4095:0] rd, bit [31:0] pred,
+                               bit [1:0] fault, bit [4:0] fault_lane, bit [31:0] fault_addr, int passes = -1,
+                               bit observed = 1'b0);
+      return note(atoms_warp_response(handle, cycle, 32'(tag), rd, pred, 32'(fault), 32'(fault_lane), fault_addr,
+                                      passes, int'(observed)));
+    endfunction
+
+    function bit cluster_response(longint unsigned cycle, bit [5:0] tag, bit [127:0] rd, bit pred, bit [1:0] fault,
+                                  bit [31:0] fault_addr);
+      return note(atoms_cluster_response(handle, cycle, 32'(tag), rd, 32'(pred), 32'(fault), fault_addr));
+    endfunction
+
+    function bit executed(longint unsigned cycle);
+      return note(atoms_cluster_executed(handle, cycle));
+    endfunction
+
+    function bit suspended(longint unsigned cycle, bit [5:0] tag);
+      return note(atoms_suspended(handle, cycle, 32'(tag)));
+    endfunction
+
+    function bit wake_up(longint unsigned cycle, bit [5:0] tag, bit [31:0] pred);
+      return note(atoms_wake_up(handle, cycle, 32'(tag), pred));
+    endfunction
+
+    /// No wake-up was offered and no answer was left untaken in the cycles `first` to `last`.
+    function bit quiet(longint unsigned first, longint unsigned last);
+      return note(atoms_quiet(handle, first, last));
+    endfunction
+
+    function bit reset(longint unsigned cycle, bit observed = 1'b0);
+      return note(atoms_reset(handle, cycle, int'(observed)));
+    endfunction
+
+    /// Adds a word of the memory at the end.
+    function bit final_word(int unsigned word, int unsigned value);
+      return note(atoms_final_word(handle, word, value));
+    endfunction
+
+    /// Judges the end of the run.
+    function bit finish(longint unsigned cycle);
+      return note(atoms_finish(handle, cycle));
+    endfunction
+
+    local function bit note(int status);
+      result = verdict_e'(status);
+      return status == 0;
+    endfunction
+  endclass
+
+endpackage : atoms_dpi_pkg

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use atoms_cosim::embedded::rtl_dir;
 use atoms_coverage::{Group, Model};
+use atoms_ops::Op;
 use atoms_stimulus::configs::{self, NamedConfig};
 
 const BEGIN: &str = "<!-- begin: groups of bins -->\n";
@@ -23,7 +24,9 @@ fn values(group: &Group, dimension: usize, bins: &[usize]) -> String {
     {
         return format!("{first} to {last}");
     }
-    used.iter().map(|value| of[*value].as_str()).collect::<Vec<_>>().join(" · ")
+    let names: Vec<_> = used.iter().map(|value| of[*value].as_str()).collect();
+    let all: Vec<_> = Op::ALL.iter().map(ToString::to_string).collect();
+    if names == all { "all operations".to_owned() } else { names.join("; ") }
 }
 
 fn groups(model: &Model, configs: &[NamedConfig]) -> String {
@@ -39,13 +42,10 @@ fn groups(model: &Model, configs: &[NamedConfig]) -> String {
         let in_default = reached(group, default).len();
         totals = (totals.0 + bins.len(), totals.1 + in_default);
         let (name, reason, clause) = (group.name, group.reason, group.clause);
-        let _ = write!(text, "### `{name}`\n\n{reason} (spec {clause})\n\n");
-        let of_default = if in_default == bins.len() {
-            String::new()
-        } else {
-            format!(", {in_default} of them in `default`")
-        };
-        let _ = write!(text, "Bins: {}{of_default}.\n\n", bins.len());
+        let of_default =
+            if in_default == bins.len() { String::new() } else { format!(", {in_default} in `default`") };
+        let of = format_args!("{} bins{of_default}", bins.len());
+        let _ = write!(text, "### `{name}`\n\n{reason} (spec {clause}; {of})\n\n");
         for (at, dimension) in group.dimensions.iter().enumerate() {
             let _ = writeln!(text, "- `{}`: {}", dimension.name, values(group, at, &bins));
         }

@@ -9,7 +9,7 @@ fn main() {
     let mut files = Vec::new();
     for folder in ["", "lint"] {
         for entry in rtl.join(folder).read_dir().expect("the RTL of the checkout") {
-            let path = entry.expect("the folder can be read").path();
+            let path = entry.expect("the RTL folder can be read").path();
             let ending = path.extension().unwrap_or_default();
             if ["sv", "svh", "f", "toml", "vlt"].iter().any(|one| ending == *one) {
                 files.push(path);
@@ -19,8 +19,8 @@ fn main() {
     files.sort();
     let mut text = String::from("[\n");
     for path in files {
-        let name = path.strip_prefix(&rtl).expect("it is in the folder");
-        writeln!(text, "    ({:?}, include_str!({path:?})),", name).expect("a string can be written");
+        let name = path.strip_prefix(&rtl).expect("the path is below the RTL folder");
+        writeln!(text, "    ({:?}, include_str!({path:?})),", name).expect("writing to a string cannot fail");
     }
     text += "]\n";
     let out = std::env::var_os("OUT_DIR").expect("cargo sets it");

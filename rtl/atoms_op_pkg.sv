@@ -49,7 +49,7 @@ package atoms_op_pkg;
     SizeS32  = 4'd10
   } size_e;
 
-  /// Why a request touched no memory.
+  /// Reason why a request touched no memory.
   typedef enum logic [1:0] {
     FaultNone       = 2'd0,
     FaultIllegal    = 2'd1,
@@ -57,7 +57,7 @@ package atoms_op_pkg;
     FaultOutOfRange = 2'd3
   } fault_e;
 
-  /// What a lane gets back.
+  /// Result that a request returns to each lane.
   typedef enum logic [2:0] {
     ResultNothing       = 3'd0,
     ResultOld           = 3'd1,
@@ -67,7 +67,7 @@ package atoms_op_pkg;
     ResultState         = 3'd5
   } result_e;
 
-  /// Whether operation and size are an instruction (spec 3, both columns of sizes).
+  /// Returns 1 if operation and size are a legal instruction (spec 3, both columns of sizes).
   function automatic logic legal(op_e op, size_e size);
     unique case (op)
       OpAdd, OpMin, OpMax, OpAnd, OpOr, OpXor: legal = size inside {SizeU32, SizeS32};
@@ -84,8 +84,8 @@ package atoms_op_pkg;
     endcase
   endfunction
 
-  /// Whether the object of another CTA of the cluster knows the operation (spec 6.7): those that
-  /// need no result, and then only without one.
+  /// Returns 1 if the cluster port accepts the operation (spec 6.7, 7.5). `red` is 1 if no result is
+  /// wanted. Operations on mbarrier objects are legal only without a result, and some never.
   function automatic logic cluster_legal(op_e op, logic red);
     unique case (op)
       OpMbarExpectTx, OpMbarCompleteTx, OpMbarArrive, OpMbarArriveCount, OpMbarArriveExpectTx,
@@ -97,7 +97,7 @@ package atoms_op_pkg;
     endcase
   endfunction
 
-  /// Whether lanes of one address go in one pass, their operands merged or their result shared.
+  /// Returns 1 if one pass serves all lanes of one address: operands are merged, or the result shared.
   function automatic logic coalesces(op_e op, logic red);
     unique case (op)
       OpPopcInc, OpLoad, OpStore, OpMbarTestWait, OpMbarTryWait: coalesces = 1'b1;
@@ -107,7 +107,7 @@ package atoms_op_pkg;
     endcase
   endfunction
 
-  /// What a lane gets back.
+  /// Returns the kind of result of an operation.
   function automatic result_e result_kind(op_e op);
     unique case (op)
       OpAdd, OpMin, OpMax, OpInc, OpDec, OpAnd, OpOr, OpXor, OpExch, OpCas, OpLoad, OpMbarInit,
@@ -121,37 +121,37 @@ package atoms_op_pkg;
     endcase
   endfunction
 
-  /// Whether the operation works on an mbarrier object.
+  /// Returns 1 if the operation works on an mbarrier object.
   function automatic logic is_mbarrier(op_e op);
     is_mbarrier = op inside {[OpMbarInit:OpMbarArriveSm80]};
   endfunction
 
-  /// Whether the operation only looks: memory stays as it is.
+  /// Returns 1 if the operation never changes memory.
   function automatic logic only_reads(op_e op);
     only_reads = op inside {OpLoad, OpMbarInval, OpMbarTestWait, OpMbarTryWait};
   endfunction
 
-  /// Whether the operation stores only where a comparison holds.
+  /// Returns 1 for compare-and-store operations.
   function automatic logic compares(op_e op);
     compares = op inside {[OpCas:OpCastSpin]};
   endfunction
 
-  /// Whether it asks whether a phase of an object is complete.
+  /// Returns 1 if the operation tests if a phase of an mbarrier object is complete.
   function automatic logic asks_phase(op_e op);
     asks_phase = op inside {OpMbarTestWait, OpMbarTryWait};
   endfunction
 
-  /// Whether each lane arrives once at an object, without an operand.
+  /// Returns 1 if each lane arrives once at an mbarrier object, without an operand.
   function automatic logic arrives_once(op_e op);
     arrives_once = op inside {OpMbarArrive, OpMbarArriveDrop, OpMbarArriveSm80};
   endfunction
 
-  /// Whether lanes without a result merge their operands (MergeRed).
+  /// Returns 1 if lanes without a result merge their operands (with MergeRed).
   function automatic logic merges_operands(op_e op);
     merges_operands = op inside {[OpAdd:OpMax], [OpAnd:OpXor]};
   endfunction
 
-  /// Whether the operation reads operand C.
+  /// Returns 1 if the operation reads operand C.
   function automatic logic reads_c(op_e op);
     reads_c = op inside {[OpCas:OpCastSpin], OpMbarTryWait};
   endfunction

@@ -133,7 +133,7 @@ package atoms_pkg;
     tag_t        tag;
   } waiter_t;
 
-  /// Data of a pass that moves through the pipeline beside the words.
+  /// Fields of a pass that move through the pipeline, without the data words.
   typedef struct packed {
     lane_mask_t  served;      // lanes that get their result from this pass
     lane_mask_t  win;         // lanes that perform their operation; fewer only for CAST.SPIN

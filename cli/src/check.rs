@@ -52,7 +52,10 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Verdict, CliError> {
                     outln!("  {} wake-ups", grouped(summary.wakes))?;
                 }
                 if summary.unseen > 0 {
-                    outln!("  memory after {} of them was not recorded", grouped(summary.unseen))?;
+                    outln!(
+                        "  {} requests have no record of the words that they wrote",
+                        grouped(summary.unseen)
+                    )?;
                 }
             }
             Ok(Verdict::Agree)

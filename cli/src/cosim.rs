@@ -35,7 +35,7 @@ pub(crate) fn cosim(args: &CosimArgs) -> Result<Verdict, CliError> {
     }
     if args.on_fail.is_some() && args.machine.on != On::Lockstep {
         return Err(message!(
-            "--on-fail is for lockstep: with --on {} the oracle alone judges, and what it says is the report",
+            "--on-fail is for lockstep: --on {} only reports what the oracle rejects; remove --on-fail",
             args.machine.on.name()
         ));
     }
@@ -125,7 +125,7 @@ pub(crate) fn ops(names: &[String]) -> Result<Vec<Op>, CliError> {
                 let known: Vec<_> = OPS.iter().map(|row| row.name).collect();
                 let known = known.join(", ");
                 return Err(message!(
-                    "no operation `{name}`; there are {known}, and MBAR for all of its kind"
+                    "no operation `{name}`; there are {known}, and MBAR for all mbarrier operations"
                 ));
             }
         }
@@ -174,7 +174,7 @@ fn agreed(
     }
     if tally.phases + tally.wake_ups + tally.time_outs > 0 {
         outln!(
-            "  {} phases completed, {} waits woken, {} out of time",
+            "  {} phases completed, {} waits woken, {} timed out",
             grouped(tally.phases),
             grouped(tally.wake_ups),
             grouped(tally.time_outs)
@@ -187,7 +187,7 @@ fn agreed(
         outln!("  rtl and model agree in every output and every probe bit of every cycle")?;
     }
     if tally.judged > 0 {
-        outln!("  oracle accepts all {} answers", grouped(tally.judged))?;
+        outln!("  oracle accepts all {} responses", grouped(tally.judged))?;
     }
     print_lines(lines)?;
     Ok(Verdict::Agree)
@@ -244,7 +244,7 @@ fn disagreed(args: &CosimArgs, campaign: &Campaign, mut failed: Failed) -> Resul
     let text = failed.failure.to_string();
     print_failure(args, &text, &repeat, failed.cycle, &lines, small.as_ref())?;
     if let Some(opinion) = opinion.filter(|_| !args.json) {
-        outln!("what the oracle says of the RTL alone:\n{opinion}")?;
+        outln!("the oracle, checking the RTL without the model:\n{opinion}")?;
     }
     Ok(Verdict::Disagree)
 }
@@ -274,7 +274,7 @@ fn print_failure(
     print_lines(lines)?;
     if let Some(SmallCase { case, failure, .. }) = small {
         let plural = if case.warps.len() == 1 { "" } else { "s" };
-        outln!("the smaller case, {} warp request{plural}:", case.warps.len())?;
+        outln!("the minimized case, {} warp request{plural}:", case.warps.len())?;
         for request in &case.warps {
             outln!("  {request}")?;
         }

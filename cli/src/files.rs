@@ -16,13 +16,13 @@ pub(crate) struct Files {
 
 #[derive(Debug)]
 struct Named {
-    /// Role as in a message: `the launch file`, `--record`.
+    /// Name of the file in messages: `the launch file`, `--record`.
     what: String,
     path: PathBuf,
     place: OutputPlace,
 }
 
-/// Target of a path, independent of its spelling.
+/// Target of a path. Equal for all paths to one file, by any spelling or link.
 #[derive(Debug, PartialEq, Eq)]
 enum OutputPlace {
     /// Existing file. Device and number are equal for all symbolic and hard links to it.
@@ -50,7 +50,8 @@ impl Files {
 
     /// Adds a wave and its GTKWave save file as outputs.
     pub(crate) fn writes_wave(&mut self, what: &str, path: &Path) -> &mut Self {
-        self.writes(what, path).writes(format!("the viewer's file of {what}"), &path.with_extension("gtkw"))
+        self.writes(what, path)
+            .writes(format!("the GTKWave save file of {what}"), &path.with_extension("gtkw"))
     }
 
     /// Checks that no output overwrites another file.
@@ -66,7 +67,7 @@ impl Files {
                 overwritten.or_else(|| outputs[..at].iter().find(|o| output.overwrites(o)).copied());
             if let Some(Named { what, path, .. }) = overwritten {
                 return Err(message!(
-                    "{} `{}` would overwrite {what} `{}`; choose another place for it",
+                    "{} `{}` would overwrite {what} `{}`; choose another path",
                     output.what,
                     output.path.display(),
                     path.display()

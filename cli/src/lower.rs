@@ -38,14 +38,14 @@ pub(crate) fn run(args: &LowerArgs) -> Result<Verdict, CliError> {
     let arches = arches(args, whole.then_some(module.target))?;
     let used = match (args.unused, whole) {
         (true, _) => Some(false),
-        // In a snippet it is unknown if the result of an instruction is read.
+        // A snippet does not show later reads. Lower as if the program reads the result of every instruction.
         (false, false) => Some(true),
         (false, true) => None,
     };
     let instructions = lower_at(&module, &arches, used, whole);
     if instructions.is_empty() {
         return Err(message!(
-            "{name}: nothing in it is lowered; that are atom, red, mbarrier and asynchronous copies"
+            "{name}: nothing to lower; expected atom, red, mbarrier or an asynchronous copy"
         ));
     }
     if args.json {
@@ -88,7 +88,7 @@ fn module<'t>(name: &str, text: &'t str, whole: bool) -> Result<Module<'t>, CliE
 fn arch(name: &str) -> Result<Arch, CliError> {
     Arch::from_name(name).ok_or_else(|| {
         message!(
-            "--arch {name}: no such architecture; there are {}, those with a letter after them, and `all`",
+            "--arch {name}: unknown architecture; expected {}, one of these with a letter such as sm_90a, or `all`",
             ALL.join(", ")
         )
     })
@@ -97,7 +97,7 @@ fn arch(name: &str) -> Result<Arch, CliError> {
 fn arches(args: &LowerArgs, target: Option<Arch>) -> Result<Vec<Arch>, CliError> {
     match (args.arch.as_slice(), target) {
         ([], Some(target)) if target.number() < FIRST => Err(message!(
-            "the module is for {target}, and lowering begins with {}; name one with --arch, such as --arch {}",
+            "the module is for {target}, but the first supported architecture is {}; choose a later one, such as --arch {}",
             ALL[0],
             USUAL[0]
         )),

@@ -53,7 +53,7 @@ pub(crate) fn setup<'a>(
 ) -> Result<Setup<'a>, CliError> {
     if args.internals && args.on == On::Model {
         return Err(message!(
-            "--internals: the model's registers are shown by the RTL's signals; add --on lockstep or --on rtl"
+            "--internals: --on model has no RTL, whose signals name the registers; use --on lockstep or --on rtl"
         ));
     }
     Ok(Setup {

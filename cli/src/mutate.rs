@@ -15,9 +15,9 @@ use crate::output::error::{CliError, Verdict, message};
 use crate::output::progress::build_step;
 use crate::output::{note, out, print_json};
 
-/// Path in the parent folder of the RTL folder.
+/// Default corpus of the last stage, relative to the parent folder of the RTL folder.
 const CORPUS: &str = "tests/regress/corpus.json";
-/// Path in the RTL folder.
+/// Default list of known survivors, relative to the RTL folder.
 const EXPLAINED: &str = "formal/mutants.toml";
 
 pub(crate) fn mutate(args: &MutateArgs) -> Result<Verdict, CliError> {
@@ -69,7 +69,7 @@ pub(crate) fn mutate(args: &MutateArgs) -> Result<Verdict, CliError> {
         every_stage: false,
     };
     let (mut fates, tallies) = evaluate(how, &chosen, &mut build_step, &mut done)?;
-    // Without all stages, most remaining mutants are not survivors.
+    // With `--stages`, do not lint: later stages would kill most of the remaining mutants.
     if args.stages.is_none() {
         let scratch = Environment::from_process().target.join("mutants");
         lint_survivors(&rtl_dir, &chosen, &mut fates, &explained, &scratch, threads)?;

@@ -21,10 +21,12 @@ use crate::output::{note, out, outln, print_json, print_lines};
 pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
     let dumps = dumps(&args.dump)?;
     let Some(level) = args.undefined() else {
-        return Err(message!("--check: only one of off, warn and strict can be meant"));
+        return Err(message!("--check: only one of off, warn and strict can be given"));
     };
     if level == Level::Strict && args.machine.on == On::Rtl {
-        return Err(message!("--check strict: the RTL names nothing; add --on lockstep or --on model"));
+        return Err(message!(
+            "--check strict: the RTL does not report undefined uses; add --on lockstep or --on model"
+        ));
     }
     let name = args.listing.display().to_string();
     let launch = args.launch.as_deref().map(Launch::from_file).transpose()?;
@@ -33,7 +35,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
     let program = Program::read(&name, &text, arch).map_err(|error| CliError::Listing(Box::new(error)))?;
     if let Some(arch) = args.arch.filter(|arch| *arch != program.arch) {
         return Err(message!(
-            "--arch {arch}: the listing is for {}; only PTX is run on another architecture",
+            "--arch {arch}: the listing is for {}; only PTX can run on another architecture",
             program.arch
         ));
     }
@@ -48,7 +50,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
         if !launch.buffers().any(|param| param.name == *name) {
             let known: Vec<_> = launch.buffers().map(|param| param.name.as_str()).collect();
             return Err(message!(
-                "--dump {name}: the launch has no buffer of that name; there are {}",
+                "--dump {name}: the launch file has no buffer of this name; it has {}",
                 known.join(", ")
             ));
         }
@@ -56,7 +58,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
     let mut files = machine::files();
     files.reads("the kernel", &args.listing).reads("the launch file", path);
     for file in &launch.files {
-        files.reads("a file of the launch", file);
+        files.reads("a file named in the launch file", file);
     }
     machine::outputs(&args.machine, &mut files);
     for (name, file) in &dumps {
@@ -74,16 +76,16 @@ pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
 
 fn begin(name: &str, program: &Program) -> Result<Verdict, CliError> {
     let Some(kernel) = program.kernels.first() else {
-        return Err(message!("{name}: there is no kernel in it"));
+        return Err(message!("{name}: the file has no kernel"));
     };
     out!("{}", atoms_sm::template(kernel))?;
     let others =
         program.kernels.iter().skip(1).map(|k| &k.name).chain(program.unread.iter().map(|k| &k.name));
     let others: Vec<_> = others.map(String::as_str).collect();
     let more =
-        if others.is_empty() { String::new() } else { format!("; there are also {}", others.join(", ")) };
+        if others.is_empty() { String::new() } else { format!("; the file also has {}", others.join(", ")) };
     note!(
-        "atoms: on standard output is a launch file for `{}`, to be filled in (docs/launch-files.md) and given with \
+        "atoms: printed a launch file for kernel `{}` on stdout; edit it (docs/launch-files.md) and pass it with \
          --launch{more}",
         kernel.name
     );
@@ -102,7 +104,7 @@ struct Report<'a> {
     args: &'a RunArgs,
     path: &'a Path,
     level: Level,
-    /// See the field of the same name in [`Program`].
+    /// Architecture that the PTX names, if it is too early and the kernel runs on a later one; see [`Program`].
     forward_of: Option<Arch>,
     config: &'a NamedConfig,
     dumps: &'a [(String, PathBuf)],
@@ -111,7 +113,7 @@ struct Report<'a> {
 impl Report<'_> {
     fn report(&self, run: KernelRun<'_>) -> Result<Verdict, CliError> {
         let lines = machine::lines(&run.files, run.tally.cycles);
-        // JSON reports include undefined uses and races, but an error is not printed as JSON.
+        // A JSON report includes undefined uses and races. An error is not printed as JSON: then print them here.
         let is_report = match &run.outcome {
             Ok(_) => true,
             Err(RunError::Port(failure)) => failure.is_finding(),
@@ -161,8 +163,8 @@ impl Report<'_> {
         if self.args.json {
             return print_json(&InterruptedResult { agree: true, interrupted: true, cycle, judged });
         }
-        outln!("interrupted at cycle {}: nothing differs so far", grouped(cycle))?;
-        outln!("  oracle     accepts all {} answers", grouped(judged))?;
+        outln!("interrupted at cycle {}: no mismatch so far", grouped(cycle))?;
+        outln!("  oracle     accepts all {} responses", grouped(judged))?;
         print_lines(lines)
     }
 

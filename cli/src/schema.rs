@@ -70,8 +70,8 @@ fn the_schemas_are_those_of_the_types() {
         "config-show": config::ConfigResult;
     };
     let files = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/schema"))
-        .expect("the folder is there");
-    assert!(files.count() <= schemas.len(), "a file of `docs/schema` is of no command");
+        .expect("the schema folder exists");
+    assert!(files.count() <= schemas.len(), "a file of `docs/schema` belongs to no command");
     for (command, (results, definitions)) in schemas {
         let mut schema = match <[Schema; 1]>::try_from(results) {
             Ok([result]) => result,

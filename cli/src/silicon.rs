@@ -43,7 +43,11 @@ fn read(path: &Path, file: impl Read) -> Result<Capture, CliError> {
         other => message!("{}: it {other}", path.display()),
     })?;
     if capture.end.is_none() {
-        note!("{}: the run was cut off: {} programs are there", path.display(), capture.records.len());
+        note!(
+            "{}: the capture is incomplete: it has answers of {} programs",
+            path.display(),
+            capture.records.len()
+        );
     }
     Ok(capture)
 }
@@ -141,7 +145,7 @@ fn print(report: &CaptureReport, args: &SiliconReportArgs) -> Result<(), CliErro
     }
     let oracle = &report.oracle;
     outln!(
-        "  oracle     accepts {} steps, refuses {}, does not judge {}",
+        "  oracle     accepts {} steps, rejects {}, does not judge {}",
         grouped(oracle.accepted),
         grouped(oracle.refused),
         grouped(oracle.open)
@@ -158,16 +162,18 @@ fn print(report: &CaptureReport, args: &SiliconReportArgs) -> Result<(), CliErro
         }
     }
     if !oracle.findings.is_empty() {
-        outln!("\nAgainst the specification as we read it")?;
+        outln!("\nAnswers that the specification forbids")?;
         findings(&oracle.findings)?;
     }
     if !oracle.undefined.is_empty() {
-        outln!("\nWhere PTX leaves it open, and the specification chose otherwise")?;
+        outln!("\nAnswers that the specification forbids, but PTX allows")?;
         findings(&oracle.undefined)?;
     }
-    for (title, undefined) in
-        [("Other than our own runs", false), ("Other than our own runs, where PTX leaves it open", true)]
-    {
+    let titles = [
+        ("Answers that differ from the simulated unit", false),
+        ("Answers that differ from the simulated unit where PTX allows both", true),
+    ];
+    for (title, undefined) in titles {
         let of = report.replayed.iter().flat_map(|r| &r.differences).filter(|d| d.undefined == undefined);
         for (number, d) in of.enumerate() {
             if number == 0 {
@@ -208,15 +214,15 @@ fn findings(findings: &[OracleFinding]) -> Result<(), CliError> {
 
 fn timing(report: &CaptureReport, all: bool) -> Result<(), CliError> {
     if !report.fits.is_empty() {
-        outln!("\nCycles of an operation over lanes that meet: base + each further lane, and the")?;
-        outln!("greatest distance of a measurement from that")?;
+        outln!("\nCycles of an operation with conflicting lanes: for one lane, for each further lane,")?;
+        outln!("and largest deviation of a measurement from this line")?;
     }
     for fit in &report.fits {
         let name = format!("{} on {}", fit.of, fit.on);
         outln!("  {name:<46} {:>8.1} {:>+8.2} {:>8.1}", fit.base, fit.per_lane, fit.residual)?;
     }
     if all {
-        outln!("\nAll timings, and half of the distance between least and greatest reading")?;
+        outln!("\nAll times, and half of the difference between smallest and largest reading")?;
         for t in &report.timings {
             let unit = match t.clock {
                 Clock::Cycles => "cycles",
@@ -234,7 +240,7 @@ fn profile(path: &Path, csv: bool) -> Result<Verdict, CliError> {
     let timings = times::timings(&capture);
     let fits = times::fits(&timings);
     if fits.is_empty() {
-        return Err(message!("{}: no program of it that reads clocks answered", path.display()));
+        return Err(message!("{}: no program that measures time has an answer", path.display()));
     }
     let header = &capture.header;
     if csv {
@@ -244,7 +250,7 @@ fn profile(path: &Path, csv: bool) -> Result<Verdict, CliError> {
         return Ok(Verdict::Agree);
     }
     outln!("# Cycles of an operation, one warp: base + per_lane * (lanes - 1). The residual is the")?;
-    outln!("# greatest distance of a measurement from that.")?;
+    outln!("# largest deviation of a measurement from this line.")?;
     outln!(
         "gpu = {:?}\narch = \"sm_{}\"\ndriver = {:?}",
         header.device.name,
@@ -274,10 +280,10 @@ fn show(args: &SiliconShowArgs) -> Result<Verdict, CliError> {
     match &record.code {
         Some(Code::Sass(sass)) => outln!("{sass}")?,
         Some(Code::Cubin(bytes)) => outln!(
-            "// the machine code is there as a cubin of {} bytes: no nvdisasm was at hand",
+            "// machine code: only a cubin of {} bytes, because nvdisasm was not installed",
             bytes.len()
         )?,
-        None => outln!("// no machine code was kept")?,
+        None => outln!("// machine code: not in the capture")?,
     }
     Ok(Verdict::Agree)
 }
@@ -295,7 +301,7 @@ fn came_of(outcome: &ProgramOutcome) -> String {
 
 fn unknown(name: &str, capture: &Path) -> CliError {
     let path = capture.display();
-    message!("{path}: there is no program `{name}` in it; `atoms silicon show {path}` lists them")
+    message!("{path}: no program `{name}`; `atoms silicon show {path}` lists the programs")
 }
 
 fn trace(args: &SiliconTraceArgs) -> Result<Verdict, CliError> {
@@ -306,7 +312,7 @@ fn trace(args: &SiliconTraceArgs) -> Result<Verdict, CliError> {
         return Err(message!("`{}` has no answers: {why}", args.program));
     };
     if record.program.launches.iter().all(|launch| matches!(launch.reading, Reading::Times(_))) {
-        return Err(message!("`{}` reads clocks: it has no requests", args.program));
+        return Err(message!("`{}` only measures time: it has no requests to print", args.program));
     }
     let outputs: Vec<Vec<u8>> = outputs.into_iter().map(<[u8]>::to_vec).collect();
     let text = observe::write_trace(Vec::new(), &record.program, &outputs)?;

@@ -84,7 +84,7 @@ fn what_killed_tasks_leave_is_merged_into_what_one_process_writes() {
     assert!(words(&refused).contains("has a budget of wall time"), "{}", words(&refused));
 
     let args = [plan, "--profile", "all", "--executor", "slurm", "--shards", "8"];
-    // A worker that must end finishes its test and one more. Each shard has at least twice as many tests.
+    // A worker that is told to end runs at most two more tests. Each shard has at least twice as many tests.
     let args =
         [&args[..], &["--cpus-per-task", "1", "--settle", "0.5", "--force", "--output", out_name]].concat();
     let mut command = regress(&cluster, &rtl, &args);
@@ -139,7 +139,7 @@ fn what_killed_tasks_leave_is_merged_into_what_one_process_writes() {
     assert_eq!(cluster.end(), []);
 }
 
-/// Tasks measure the points. The waiting process finds all of them and writes the report.
+/// Slurm tasks measure the points of a sweep. The waiting process finds all results and writes the report.
 #[test]
 #[ignore = "nightly: starts Slurm"]
 fn a_sweep_is_dealt_out_to_tasks() {
@@ -166,7 +166,7 @@ fn a_sweep_is_dealt_out_to_tasks() {
     assert!(words(&refused).contains("invalid partition specified: none"), "{}", words(&refused));
     let shard = sweep(&["--shard", "2/3"]);
     assert!(
-        words(&shard).contains("shard 2 of 3: 2 points measured and kept, 0 came to nothing"),
+        words(&shard).contains("shard 2 of 3: 2 points measured and kept, 0 failed"),
         "{}",
         words(&shard)
     );

@@ -16,8 +16,8 @@ fn commands_print_what_they_should() {
     trycmd::TestCases::new().default_bin_path(env!("CARGO_BIN_EXE_atoms")).case("tests/cmd/*.trycmd");
 }
 
-/// PTX is recognized by its content, for any file name. The races are the same, and the kernel can be
-/// measured.
+/// PTX is recognized by its content, for any file name. For a file without extension, `atoms run` reports the
+/// same races, and `atoms bench` can measure the kernel.
 #[test]
 fn ptx_needs_no_ending() {
     let plain = std::env::temp_dir().join(format!("atoms-racy-{}", std::process::id()));

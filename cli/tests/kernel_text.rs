@@ -46,11 +46,17 @@ fn without_the_tools_the_message_says_what_to_run() {
     fs::write(here.join("k.cu"), "__global__ void k() {}\n").unwrap();
     fs::write(here.join("noise"), [0xff, 0xfe, 0]).unwrap();
     for (arguments, parts) in [
-        (["run", "k.cubin"], ["no nvdisasm on PATH", "nvdisasm -hex k.cubin > k.cubin.sass"]),
-        (["run", "k.cu"], ["no nvcc on PATH", "nvcc -arch=sm_90 -cubin -o kernel.cubin k.cu"]),
-        (["lower", "k.cu"], ["no nvcc on PATH", "nvcc -arch=sm_90 -ptx -o kernel.ptx k.cu"]),
-        (["lower", "k.cubin"], ["holds machine code", "atoms run k.cubin"]),
-        (["run", "host.o"], ["another machine than a GPU", "cuobjdump -xelf all host.o"]),
+        (
+            ["run", "k.cubin"],
+            ["needs nvdisasm, which is not on PATH", "nvdisasm -hex k.cubin > k.cubin.sass"],
+        ),
+        (
+            ["run", "k.cu"],
+            ["needs nvcc, which is not on PATH", "nvcc -arch=sm_90 -cubin -o kernel.cubin k.cu"],
+        ),
+        (["lower", "k.cu"], ["needs nvcc, which is not on PATH", "nvcc -arch=sm_90 -ptx -o kernel.ptx k.cu"]),
+        (["lower", "k.cubin"], ["contains machine code", "atoms run k.cubin"]),
+        (["run", "host.o"], ["object file, but not of a GPU", "cuobjdump -xelf all host.o"]),
         (["run", "noise"], ["neither text nor an object file", "cubin"]),
     ] {
         let (status, out, error) = atoms(&here, "", &arguments);

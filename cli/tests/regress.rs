@@ -57,7 +57,7 @@ impl Bench {
         command
     }
 
-    /// Runs random requests in step on RTL and model. Returns the failure and its wave.
+    /// Runs random requests on RTL and model in lockstep, on one thread. Returns the failure and its wave.
     fn in_step(&self, config: &str, seed: u64, requests: u64) -> (String, Vec<u8>) {
         let rtl = self.0.join("rtl");
         let config = configs::named(&rtl, config).expect("a configuration");
@@ -379,7 +379,7 @@ fn a_long_series_can_be_ended() {
     signal(child.id(), Signal::TERM);
     let output = child.wait_with_output();
     assert_eq!(output.status.code(), Some(130), "{}", words(&output));
-    assert!(words(&output).contains("finishes the tests at work"), "{}", words(&output));
+    assert!(words(&output).contains("finishes the running tests"), "{}", words(&output));
     assert!(words(&output).contains("atoms regress resume out"), "{}", words(&output));
     assert!(Process::read(worker).is_none(), "nothing is left that runs tests");
 
@@ -402,14 +402,14 @@ fn what_cannot_be_run_is_said() {
     let rows: &[(&[&str], &str)] = &[
         (&["regress", "nothing.toml"], "failed to open file `nothing.toml`"),
         (&["regress", "plain.toml", "--profile", "x"], "the plan has no profiles"),
-        (&["regress", "plan.toml", "--profile", "x"], "there are `all`"),
-        (&["regress", "plan.toml", "--tag", "x"], "no entry has it"),
-        (&["regress", "plan.toml", "--output", "full"], "is no output folder of a regression"),
+        (&["regress", "plan.toml", "--profile", "x"], "the plan has `all`"),
+        (&["regress", "plan.toml", "--tag", "x"], "no entry of the plan has this tag"),
+        (&["regress", "plan.toml", "--output", "full"], "is not an output folder of a regression"),
         (&["regress", "plan.toml", "--output", "file/in"], "`file/in`"),
         (&["regress", "waived.toml", "--list"], "waivers of the profile: failed to open file `nothing.toml`"),
         (&["regress", "plan.toml", "--shards", "4"], "for --executor slurm"),
-        (&["regress", "resume", "nowhere"], "`nowhere` is no output folder of a regression"),
-        (&["regress", "merge", "nowhere"], "`nowhere` is no output folder of a regression"),
+        (&["regress", "resume", "nowhere"], "`nowhere` is not an output folder of a regression"),
+        (&["regress", "merge", "nowhere"], "`nowhere` is not an output folder of a regression"),
         (&["regress", "plan.toml", "--jobs", "0"], "expected a whole number, 1 to 1024"),
     ];
     for (arguments, expected) in rows {
@@ -514,10 +514,10 @@ fn a_run_without_a_result_blocks_nothing() {
     for _ in 0..2 {
         let output = bench.regress("out", "1");
         assert_eq!(output.status.code(), Some(2), "{}", words(&output));
-        assert!(words(&output).contains("the RTL of `tiny` cannot be had"), "{}", words(&output));
+        assert!(words(&output).contains("cannot build or load the RTL of `tiny`"), "{}", words(&output));
     }
     let resumed = bench.run(&["regress", "resume", "out"]);
-    assert!(words(&resumed).contains("the RTL of `tiny` cannot be had"), "{}", words(&resumed));
+    assert!(words(&resumed).contains("cannot build or load the RTL of `tiny`"), "{}", words(&resumed));
     fs::write(&alu, good).expect("a source");
     // The RTL differs from that of the run. The message names the option to start again.
     let resumed = bench.run(&["regress", "resume", "out"]);
@@ -534,7 +534,7 @@ fn a_run_without_a_result_blocks_nothing() {
     let resumed = bench.run(&["regress", "resume", "out"]);
     assert_eq!(resumed.status.code(), Some(2), "{}", words(&resumed));
     assert!(
-        words(&resumed).contains("begin it again, as it was begun, with `atoms regress`"),
+        words(&resumed).contains("start it again with the same `atoms regress` command"),
         "{}",
         words(&resumed)
     );
@@ -557,7 +557,7 @@ fn nothing_is_left_of_a_run_that_is_killed() {
     let end = "endmodule : atoms_alu";
     let hang = "  always_comb if (valid_i != '0) $c(\"for (volatile int i = 0;;) i = 1;\");\n";
     bench.plant("atoms_alu.sv", end, &format!("{hang}{end}"));
-    // While tests hang, the run is killed, or told twice to end.
+    // While tests hang, the run is killed, or gets Ctrl-C twice.
     for (out, signals) in [("killed", &[Signal::KILL][..]), ("told", &[Signal::INT, Signal::INT])] {
         let child = started(&bench, out);
         let all = processes::descendants(child.id());
@@ -569,7 +569,7 @@ fn nothing_is_left_of_a_run_that_is_killed() {
         let output = child.wait_with_output();
         if out == "told" {
             assert_eq!(output.status.code(), Some(130), "{}", words(&output));
-            assert!(words(&output).contains("goes on"), "{}", words(&output));
+            assert!(words(&output).contains("interrupted: continue with"), "{}", words(&output));
         }
         let left = processes::left(|process| all.iter().any(|started| started.pid == process.pid));
         assert_eq!(left, [], "of {out}");
@@ -700,7 +700,7 @@ fn results_are_kept_when_nothing_can_be_printed() {
             bench.command(arguments).stdout(full()).stderr(Stdio::piped()).output().expect("it runs");
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", words(&output));
         assert!(words(&output).contains("cannot write to stdout"), "{arguments:?}: {}", words(&output));
-        // The same with a closed pipe.
+        // A closed pipe on stdout must not lose the results either.
         let mut child = bench
             .command(arguments)
             .args(if arguments[1] == "plan.toml" && arguments.len() == 4 { &["--force"][..] } else { &[] })
@@ -715,8 +715,8 @@ fn results_are_kept_when_nothing_can_be_printed() {
     assert_eq!(bench.summary("out")["totals"]["passed"], 2);
 }
 
-/// RTL that follows on its own thread finds the same failure as RTL in step. The failure is late enough that
-/// the run repeats from a snapshot.
+/// Lockstep on two threads, where the RTL follows the model, finds the same failure as lockstep on one thread.
+/// The failure is late enough that the run repeats from a snapshot.
 #[test]
 #[ignore = "nightly: builds RTL with a bug of its own"]
 fn rtl_that_follows_finds_what_rtl_abreast_finds() {

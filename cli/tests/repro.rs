@@ -103,7 +103,7 @@ fn altered_rtl_of_a_bundle_needs_trust() {
     assert_eq!((output.status.code(), &json(&text)["bundle_rtl_ran"]), (Some(2), &false.into()), "{text}");
     let (output, text) = repro(&[&folder, "--here"]);
     assert_eq!(output.status.code(), Some(0), "{text}");
-    assert!(text.contains("the bundle has another one") && !text.contains("not run"), "{text}");
+    assert!(text.contains("the bundle has different RTL") && !text.contains("not run"), "{text}");
     let (output, text) = repro(&[&folder, "--trust"]);
     assert_eq!(output.status.code(), Some(2), "{text}");
     assert!(text.contains("rtl        that of the bundle") && text.contains("atoms_unit.sv"), "{text}");
@@ -128,7 +128,7 @@ fn a_crash_is_repeated_in_a_process_of_its_own() {
     let folder = crashed(&aborting(), "crash");
     assert!(!folder.join("case.json").exists() && !folder.join("wave.vcd").exists());
     let report = fs::read_to_string(folder.join("report.txt")).expect("a report");
-    assert!(report.contains("only the run itself can show it"), "{report}");
+    assert!(report.contains("only the full run shows the failure"), "{report}");
     let folder = folder.display().to_string();
 
     let (output, text) = repro(&[&folder, "--trust"]);
@@ -146,24 +146,24 @@ fn a_crash_is_repeated_in_a_process_of_its_own() {
     nothing_outside_is_read(Path::new(&folder));
     let (output, text) = repro(&[&folder, "--here"]);
     assert_eq!(output.status.code(), Some(0), "{text}");
-    assert!(text.contains("the bundle has another one") && text.contains("agree"), "{text}");
+    assert!(text.contains("the bundle has different RTL") && text.contains("agree"), "{text}");
 
     let (output, text) = repro(&["no-such-bundle"]);
     assert_eq!(output.status.code(), Some(2), "{text}");
-    assert!(text.contains("`no-such-bundle` is no folder"), "{text}");
+    assert!(text.contains("`no-such-bundle` is not a folder"), "{text}");
     let record = Path::new(&folder).join("bundle.json");
     let whole = fs::read_to_string(&record).expect("a record");
     assert!(whole.contains("\"cycle\": 0"), "{whole}");
     fs::write(&record, whole.replace("\"cycle\": 0", "\"cycle\": 7")).expect("writes");
     let (output, text) = repro(&[&folder]);
     assert_eq!(output.status.code(), Some(2), "{text}");
-    assert!(text.contains("its checksum is another"), "{text}");
+    assert!(text.contains("its checksum does not match"), "{text}");
     fs::write(&record, whole).expect("writes");
     let original = Path::new(&folder).join("original.json");
     let run = fs::read_to_string(&original).expect("a run");
     fs::write(&original, run.replace("\"requests\": 20", "\"requests\": 21")).expect("writes");
     let (_, text) = repro(&[&folder, "--here"]);
-    assert!(text.contains("changed    original.json is no longer that of the failure"), "{text}");
+    assert!(text.contains("changed    original.json was changed after the failure"), "{text}");
     let whole = fs::read_to_string(&record).expect("a record");
     fs::write(&record, &whole[..whole.len() / 2]).expect("writes");
     let (output, text) = repro(&[&folder]);
@@ -184,8 +184,8 @@ fn nothing_outside_is_read(bundle: &Path) {
     };
     let folder = place.display().to_string();
     for (name, said) in [
-        ("../../../x.sv", "of files outside of it"),
-        ("/etc/passwd", "of files outside of it"),
+        ("../../../x.sv", "with files outside of the bundle"),
+        ("/etc/passwd", "with files outside of the bundle"),
         ("-f", "rtl/-f`"),
         ("+incdir+/etc", "rtl/+incdir+/etc`"),
     ] {

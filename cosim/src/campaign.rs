@@ -21,7 +21,8 @@ use crate::scoreboard::{OracleViolation, Scoreboard};
 use crate::session::{Session, SessionCheckpoint, Tally};
 use crate::trace::Trace;
 
-/// Cycles in the wave before a failure. The longest pipeline, a full queue and a request with 32 passes fit.
+/// Cycles in the wave before a failure. Enough for the longest pipeline, a full queue and a request with 32
+/// passes.
 pub const CYCLES_SHOWN: u64 = 64;
 
 /// Cycles between checkpoints. A checkpoint costs about as much as 500 cycles, so less than 1 %.
@@ -133,7 +134,8 @@ impl Failed {
     /// # Errors
     /// [`Failure::Trace`] if the file cannot be written, [`Failure::NoCheckpoint`] if there is no checkpoint.
     pub fn write_trace(&mut self, path: &Path) -> Result<u64, Failure> {
-        // Follow the run from the oldest checkpoint on: old requests may still be inside in the window.
+        // Replay from the oldest checkpoint: requests accepted long before the cycles to show may still be in
+        // flight.
         let Some((checkpoint, stimulus)) = self.checkpoints.front() else {
             return Err(Failure::NoCheckpoint);
         };

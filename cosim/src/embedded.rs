@@ -1,4 +1,4 @@
-//! Folder of the RTL, and RTL that a program carries for use outside a checkout.
+//! Location of the RTL folder, and RTL that is embedded in a program for use outside a checkout.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ pub type Files = &'static [(&'static str, &'static str)];
 
 static FILES: OnceLock<Files> = OnceLock::new();
 
-/// Sets the RTL that this program carries. Only the first call has an effect.
+/// Sets the RTL that is embedded in this program. Only the first call has an effect.
 pub fn carry(files: Files) {
     let _ = FILES.set(files);
 }
@@ -37,7 +37,8 @@ pub fn rtl_dir() -> PathBuf {
     }
 }
 
-/// Returns the cache folder for the carried RTL, named after its hash. `None` if the program carries none.
+/// Returns the cache folder for the embedded RTL, named after its hash. `None` if the program has no embedded
+/// RTL.
 pub(crate) fn folder() -> Option<PathBuf> {
     let hash = hash(FILES.get()?.iter().flat_map(|(name, text)| [name, text]));
     Some(Environment::from_process().cache_dir().join(format!("rtl-{}", &hash[..16])))

@@ -1,8 +1,8 @@
 //! Runs the RTL some cycles behind the model, on its own thread or in turns with the model.
 //!
-//! The model leads: its outputs are all that the RTL is compared with. When the two differ, the model has
-//! already run further. The caller then repeats the run cycle by cycle, from a snapshot before the
-//! difference.
+//! The model runs first, and the RTL is compared with the recorded outputs of the model. When the two differ,
+//! the model has already run further. The caller then repeats the run cycle by cycle, from a snapshot before
+//! the difference.
 //!
 //! Batches are faster than single cycles even on one thread: the code of one side stays in the caches.
 
@@ -20,7 +20,8 @@ const BATCH_CYCLES: usize = 64;
 
 const BATCHES: usize = 8;
 
-/// Batches returned at once. The faster model sleeps until then, and waking it costs as much as many cycles.
+/// Number of used batches that the RTL thread returns together. The faster model sleeps until then, and
+/// waking it costs as much as many cycles.
 const GIVEN_BACK: usize = BATCHES / 2;
 
 /// Snapshots kept. With two, the older one is always early enough to show the cycles before a difference.
@@ -39,7 +40,7 @@ struct Batch {
 pub enum FollowerMode {
     /// On the model's thread, in turns with the model.
     InTurns,
-    /// On a thread of its own. On two cores, a run then takes about as long as the RTL alone.
+    /// On a separate thread. On two cores, a run then takes about as long as the RTL alone.
     OnItsOwnThread,
 }
 
@@ -58,7 +59,7 @@ enum FollowerThread {
     Thread { to_rtl: Sender<Batch>, used: Receiver<Batch>, thread: JoinHandle<FollowedRtl> },
 }
 
-/// RTL that has run every cycle up to the first divergence, if there is one.
+/// RTL after a run as follower. The RTL has run every cycle up to the first difference, if there is one.
 #[derive(Debug)]
 pub(crate) struct FollowedRtl {
     pub(crate) rtl: Rtl,

@@ -1,8 +1,9 @@
 //! Compact list of the inputs of consecutive cycles.
 //!
-//! Operands of the lanes are nearly all of the data. The list stores them once for each request: in full, a
-//! few cycles would fill the processor's cache. An offer does not change until it is taken or a reset comes
-//! (spec 4.8). The list checks for a change where the RTL does, when the offer is taken.
+//! Operands of the lanes are nearly all of the data. The list stores them once for each request: stored in
+//! every cycle, a few cycles would fill the processor's cache. An offered request does not change until it is
+//! accepted or a reset comes (spec 4.8). The RTL reads the operands when it accepts the request, so the list
+//! checks for a change only then.
 
 use atoms_model::port::{In, InScalars, MAX_LANES, Out, Probe};
 
@@ -22,14 +23,15 @@ pub struct LastCycle {
 pub struct Inputs {
     cycles: Vec<Cycle>,
     lanes: Vec<Lanes>,
-    /// True if the warp request of the last cycle was not taken, so that the offer stays.
+    /// True if the warp request of the last cycle was not accepted and is still offered.
     stays: bool,
 }
 
 #[derive(Debug)]
 struct Cycle {
     scalars: InScalars,
-    /// True if the cycle has lanes of its own: a new offer, or operands that changed before it was taken.
+    /// True if operands are stored for this cycle: the request is new, or its operands changed before it was
+    /// accepted.
     offers: bool,
 }
 
@@ -51,7 +53,7 @@ impl Inputs {
         self.cycles.len()
     }
 
-    /// Returns the number of stored sets of lanes.
+    /// Returns the number of stored sets of lane operands.
     pub fn offers(&self) -> usize {
         self.lanes.len()
     }

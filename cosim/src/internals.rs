@@ -29,7 +29,8 @@ impl Depth {
     }
 }
 
-/// Cycles in which internals are read, and why. Reading takes about eight times as long as the cycle.
+/// Purpose for which registers and internal signals are read, and the cycles. Reading takes about eight times
+/// as long as the cycle.
 #[derive(Clone, Debug)]
 pub enum RegisterAccess {
     /// Show the internals of these cycles in a wave.
@@ -116,8 +117,9 @@ pub struct Internals {
     /// Index in `registers` of each register that the model shows. `None` without a counterpart in the RTL.
     mapped: Vec<Option<usize>>,
     held: Vec<Option<u128>>,
-    /// Last operands that many registers share, in the order of the model. Unchanged operands save reading
-    /// these registers. `None` before the first read, and while the operands are not valid.
+    /// Operands at the last read, in the order of the model. Many registers hold operands; while the operands
+    /// do not change, these registers are not read again. `None` before the first read, and while the
+    /// operands are not valid.
     operands: Vec<Option<Vec<u128>>>,
     moved: Vec<usize>,
     agreed: Option<u64>,

@@ -22,14 +22,15 @@ pub const SNAPSHOTS_KEPT: usize = 16;
 
 /// Returns the error for RTL that is lost because its thread panicked.
 fn lost() -> Failure {
-    RtlError::Failed("the RTL is lost".to_owned()).into()
+    RtlError::Failed("the thread of the RTL panicked".to_owned()).into()
 }
 
 /// Result of one cycle: outputs and probe of the RTL if they differ from the model's, or the reason of a
 /// stop.
 type Compared = Result<Option<Box<(Out, Probe)>>, RtlError>;
 
-/// Snapshots of the RTL along a run. The model needs none: alone it runs five times as fast as both sides.
+/// Use of RTL snapshots during a run. The model has no snapshots, because it can run again up to a cycle:
+/// alone it is five times as fast as lockstep.
 #[derive(Debug)]
 enum SnapshotMode {
     Record(VecDeque<Snapshot>),
@@ -99,8 +100,8 @@ impl Lockstep {
     /// Starts over from reset with a memory of zeros, at cycle 0. Also works after a mismatch or after the
     /// RTL stopped. The record of [`Machine::watch`] is emptied.
     ///
-    /// Coverage counts continue. RTL without snapshots is instantiated anew: its coverage then depends on the
-    /// run alone, not on registers that the previous run left behind.
+    /// Coverage counts continue. RTL without snapshots is instantiated again: its coverage then depends on
+    /// the run alone, not on registers that the previous run left behind.
     ///
     /// # Errors
     /// [`Failure::Rtl`] if the simulation of the RTL is lost.

@@ -19,7 +19,8 @@ pub enum Failure {
     /// Outputs or probe of RTL and model differ.
     #[error("{0}")]
     Mismatch(Box<Mismatch>),
-    /// A register differs. Only a run with [`RegisterAccess::Compare`] reports this.
+    /// A register has different values in RTL and model. Only a run with [`RegisterAccess::Compare`] reports
+    /// this.
     #[error("{0}")]
     Register(Box<RegisterDifference>),
     /// The RTL stopped, for example at a failed assertion, or does not support the call.
@@ -27,17 +28,17 @@ pub enum Failure {
     Rtl(#[from] RtlError),
     /// RTL that follows the model diverged from it. To find the difference, repeat the run in step: from this
     /// snapshot of the RTL, or from reset if there is none.
-    #[error("RTL and model came apart; the run is to be repeated cycle by cycle")]
+    #[error("RTL and model differ; repeat the run cycle by cycle to find the first difference")]
     FollowerDiverged(Option<Snapshot>),
     /// The oracle rejects what the unit did.
     #[error("{0}")]
     Oracle(Box<OracleViolation>),
-    /// An answer is overdue, although the driver took every answer that came.
+    /// No response or wake-up came for too long, although the driver took all that came.
     #[error("no progress: {waiting} requests unanswered for {cycles} cycles, at cycle {cycle}")]
     #[allow(missing_docs)] // fields as the message says
     Stuck { waiting: u64, cycles: u64, cycle: u64 },
     /// The wall-clock limit of the run passed. The run noticed it in this cycle.
-    #[error("not done within its time, at cycle {0}")]
+    #[error("time limit of the run exceeded, at cycle {0}")]
     OutOfTime(u64),
     /// The user or the caller interrupted the run. The run noticed it in this cycle.
     #[error("interrupted at cycle {0}")]
@@ -149,7 +150,8 @@ pub trait Machine {
         None
     }
 
-    /// Returns the number of passes of the request at issue, if a model has planned them: RTL does not.
+    /// Returns the number of passes of the request at issue. `None` without a model: the RTL does not compute
+    /// this number before the passes.
     fn passes_at_issue(&self) -> Option<u32> {
         None
     }

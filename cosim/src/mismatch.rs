@@ -319,7 +319,7 @@ impl fmt::Display for Mismatch {
             )?;
         }
         if self.in_flight.len() > REQUESTS_SHOWN {
-            write!(f, "\n           and {} younger ones", self.in_flight.len() - REQUESTS_SHOWN)?;
+            write!(f, "\n           and {} younger requests", self.in_flight.len() - REQUESTS_SHOWN)?;
         }
         for flight in &self.clusters_in_flight {
             write!(

@@ -288,7 +288,7 @@ pub fn instance(
     Ok(library(rtl_dir, config, variant, progress)?.instantiate()?)
 }
 
-/// Lints the RTL in `rtl_dir` for `config`, once as it is and once with coverage. Every warning is on, except
+/// Lints the RTL in `rtl_dir` for `config`, once without and once with coverage. Every warning is on, except
 /// those that `lint/verilator.vlt` waives with a reason. Returns Verilator's messages, or an empty text if
 /// the RTL is clean.
 ///

@@ -93,7 +93,7 @@ impl Watchdog {
 }
 
 /// Default number of cycles without an answer after which a run is stuck. The longest request takes one pass
-/// for each lane and waits for the pipeline between passes, behind a full queue: a few thousand cycles.
+/// for each lane and waits for the pipeline between passes, after a full queue: a few thousand cycles.
 pub const WATCHDOG_CYCLES: u64 = 20_000;
 
 /// Cycles between checks of the deadline: a few milliseconds.
@@ -103,7 +103,7 @@ const CYCLES_BETWEEN_DEADLINE_CHECKS: u64 = 1 << 12;
 #[derive(Debug)]
 pub struct Session<M, L = ()> {
     machine: M,
-    /// Not part of a checkpoint.
+    /// Receiver of the monitor's transactions. Not part of a checkpoint.
     listener: L,
     bench: TestBench,
 }
@@ -116,7 +116,8 @@ struct TestBench {
     deadline: Option<Instant>,
     interrupt: Option<&'static AtomicBool>,
     end: u64,
-    /// Cycles since the last check of the deadline, over all runs: many short runs take their time too.
+    /// Cycles since the last check of the deadline, counted over all runs of the session, so that many short
+    /// runs also reach a check.
     cycles_since_deadline_check: u64,
     monitor: Monitor,
     watchdog: Watchdog,

@@ -1,7 +1,8 @@
-//! The registers of RTL and model, by the same names, held against each other in every cycle.
+//! Compares the registers of RTL and model with the same names in every cycle.
 //!
-//! This crate has the test because it builds faster than `tests`, and `.ci/mutants` runs the test for thousands of mutants
-//! of the model (`docs/mutation.md`). `tests/tests/inside.rs` has the waves, and the search for the first register that differs.
+//! This crate has the test because it builds faster than `tests`, and `.ci/mutants` runs the test for
+//! thousands of mutants of the model (`docs/mutation.md`). `tests/tests/inside.rs` has the waves, and the
+//! search for the first register that differs.
 
 use std::collections::HashMap;
 use std::fmt::Arguments;
@@ -33,7 +34,7 @@ fn lockstep(name: &str) -> Lockstep {
     Lockstep::new(rtl, named.config).expect("the RTL comes out of reset")
 }
 
-/// Whether a signal of the RTL is one of the registers that the model does without.
+/// Returns true if `listed` names this RTL signal as a register without a counterpart in the model.
 fn is_listed(path: &str, listed: &(&str, &[&str], &str)) -> bool {
     let (instance, registers, _) = listed;
     let below = path.strip_prefix("atoms_unit.").and_then(|path| path.strip_prefix(instance));
@@ -46,7 +47,7 @@ fn is_listed(path: &str, listed: &(&str, &[&str], &str)) -> bool {
         && (registers.is_empty() || registers.iter().any(|name| below.iter().any(|n| n == name)))
 }
 
-/// Every register of the RTL is a register of the model, or is listed with a reason; and none is both.
+/// Every register of the RTL is either a register of the model or listed with a reason.
 #[test]
 fn registers_have_counterparts_or_a_reason() {
     let mut used = vec![false; WITHOUT_COUNTERPART.len()];
@@ -87,10 +88,11 @@ fn registers_agree_in_every_cycle() {
 /// Registers of the model by their paths below the unit.
 type Registers = HashMap<String, Option<u128>>;
 
-/// Whether `array[place]` means something, by what other registers hold; `None` where that is not decided so.
+/// Returns true if element `place` of `array` has a valid value, according to the registers that control the
+/// array. `None` for arrays without such registers.
 fn is_held(registers: &Registers, config: &Config, array: &str, place: u128) -> Option<bool> {
     let value = |path: &str| registers[path].unwrap_or_else(|| panic!("{path} means something at all times"));
-    // Of a ring of `places`, those of `count` from `first` on.
+    // True if `place` is one of the `count` elements from `first` on, in a ring of `places` elements.
     let within = |first, count, places| (place + places - first) % places < count;
     let queued = |queue: &str, depth| {
         within(value(&format!("{queue}.head_q")), value(&format!("{queue}.count_q")), depth)
@@ -113,7 +115,7 @@ fn is_held(registers: &Registers, config: &Config, array: &str, place: u128) -> 
     })
 }
 
-/// Neither is a place compared that holds nothing, nor one left out that holds something.
+/// The model shows a value exactly for the array elements that are valid.
 #[test]
 fn registers_mean_something_where_others_say_so() {
     for name in CONFIGS {

@@ -1,6 +1,6 @@
 //! Measures a table of cells, such as `explore/data/cells.toml`.
 //!
-//! - `cargo run -p atoms-explore --example cells TABLE.toml` measures all points of the table anew. The
+//! - `cargo run -p atoms-explore --example cells TABLE.toml` measures all points of the table again. The
 //!   built-in table takes about an hour on two cores.
 //! - With configurations after the table (`small`, or `small,num_banks=8`), the example adds these points to
 //!   the table, or creates the table.

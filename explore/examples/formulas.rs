@@ -14,7 +14,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("fitted to {} points of {}; area in GE, path in FO4", table.points.len(), table.tools.library);
     for FittedFormula { of, figure, formula, points, left_out_error } in table.formulas() {
         let error = left_out_error.map_or("+-?".to_string(), |error| format!("+-{:.0} %", 100.0 * error));
-        println!("{of} {figure}, {points} points, left out {error}: {formula}");
+        println!("{of} {figure}, {points} points, leave-one-out error {error}: {formula}");
     }
     Ok(())
 }

@@ -30,7 +30,8 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// True if a measurement made elsewhere agrees with this run. `judged` is ignored.
+    /// True if the counts of `other`, a run on the RTL or the model alone, equal those of this run. `judged`
+    /// is ignored.
     pub fn covers(&self, other: &Measurement) -> bool {
         Measurement { judged: self.measurement.judged, ..*other } == self.measurement
     }

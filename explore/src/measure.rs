@@ -70,7 +70,7 @@ pub struct Measurement {
     pub requests: u64,
     /// Passes of all warp requests.
     pub passes: u64,
-    /// Attempts of lanes that can fail: store, acquire, find a phase complete.
+    /// Attempts of lanes that can fail: to store, to acquire a lock, to find a phase complete.
     pub tries: u64,
     /// Failed attempts, included in `tries`.
     pub retries: u64,
@@ -365,5 +365,8 @@ fn unexpected(report: &RunReport) -> String {
     let wrong =
         report.buffers.iter().filter(|buffer| !matches!(buffer.outcome, Outcome::Open | Outcome::Met { .. }));
     let names: Vec<_> = wrong.map(|buffer| buffer.name.as_str()).collect();
-    format!("buffer {} is not as the launch file expects; `atoms run` says where", names.join(", "))
+    format!(
+        "buffer {} differs from the result that the launch file expects; `atoms run` shows where",
+        names.join(", ")
+    )
 }

@@ -158,14 +158,16 @@ fn what_is_not_told_apart_is_named_with_what_would_tell() {
     let doubt = &found.doubts[0];
     assert!(doubt.starts_with("atom and pass cannot be told apart: "), "{doubt}");
     assert!(doubt.contains(" = 44.4"), "{doubt}");
-    assert!(doubt.contains("; the ") && doubt.contains(" would tell atom to +- "), "{doubt}");
+    assert!(doubt.contains("; the ") && doubt.contains(" would determine atom to +- "), "{doubt}");
     let error = constant(&found, GpuConstant::Atom).error;
     assert_eq!(error, None);
     assert!(found.profile().cycles.is_empty(), "no time follows from constants that are not known");
     // The contention is too small to determine the time of a pass.
     let found = fitted("workload,metric,value\ncontend,latency,44\ncontend contention=2,latency,45.5\n");
     assert!(
-        found.doubts.iter().any(|doubt| doubt.starts_with("pass is hardly determined beside atom: ")),
+        found.doubts.iter().any(
+            |doubt| doubt.starts_with("pass is hardly determined, since the effect of atom is similar: ")
+        ),
         "{found}"
     );
 }
@@ -175,7 +177,7 @@ fn what_is_not_told_apart_is_named_with_what_would_tell() {
 fn a_constant_that_never_counts_is_named() {
     let busy = "workload,metric,value\ncontend warps=64 contention=32,latency,2048\ncontend warps=64 contention=16,latency,1024\n";
     let found = fitted(busy);
-    let doubt = "atom is not determined: in no figure does it count beside what takes longer; the ";
+    let doubt = "atom is not determined: it affects no figure, since other times are longer; the ";
     assert!(found.doubts.len() == 1 && found.doubts[0].starts_with(doubt), "{found}");
     assert!((constant(&found, GpuConstant::Pass).value - 1.0).abs() < 1e-6, "{found}");
 }
@@ -184,10 +186,10 @@ fn a_constant_that_never_counts_is_named() {
 fn tables_that_cannot_be_used_say_why() {
     #[rustfmt::skip]
     const CASES: &[(&str, &str)] = &[
-        ("", "no column `workload`; there must be workload, metric, value, and may be figure"),
-        ("workload,value\ncontend,4\n", "no column `metric`; "),
+        ("", "column `workload` is missing; required columns: workload, metric, value; optional columns: figure"),
+        ("workload,value\ncontend,4\n", "column `metric` is missing; "),
         ("workload,metric,value,sourse\n", "column `sourse` is unknown; "),
-        ("workload,metric,value\n", "there is no measurement in it; "),
+        ("workload,metric,value\n", "the file has no measurement; "),
         ("workload,metric,value\ncontend,latency,44\ncontent,latency,44\n", "line 3: no workload `content`; there are contend, "),
         ("workload,metric,value\ncontend op=nand,latency,44\n", "line 2: `op` must be one of add, "),
         ("workload,metric,value\ncontend op,latency,44\n", "line 2: `op`: expected NAME=VALUE, such as op=cas"),
@@ -199,8 +201,8 @@ fn tables_that_cannot_be_used_say_why() {
         ("workload,metric,value\ncontend,latency,-1\n", "line 2: value is -1: expected 0.000001 to 1000000000"),
         ("workload,metric,value\ncontend,latency,NaN\n", "line 2: value is NaN: expected 0.000001 to 1000000000"),
         ("workload,metric,value,tolerance\ncontend,latency,1,0\n", "line 2: tolerance is 0: expected 0.000001 to 1000000000"),
-        ("workload,metric,value\n,latency,44\n", "line 2: no workload, and no reason in `left_out`"),
-        ("workload,metric,value\ncontend + contend,throughput,44\n", "line 2: `contend + contend`: workloads one after another have a latency alone"),
+        ("workload,metric,value\n,latency,44\n", "line 2: expected a `workload`, or a reason in `left_out`"),
+        ("workload,metric,value\ncontend + contend,throughput,44\n", "line 2: `contend + contend`: a sequence of workloads needs metric `latency`"),
         ("workload,metric,value\ncontend,latency\n", "CSV error: record 1 (line: 2, byte: 22): found record with 2 fields, but the previous record has 3 fields"),
     ];
     for (table, expected) in CASES {
@@ -212,7 +214,7 @@ fn tables_that_cannot_be_used_say_why() {
 #[test]
 fn too_few_figures_give_no_constants() {
     let found = fitted("workload,metric,value\ncontend,latency,44\n");
-    let why = "1 figure to fit 2 constants to (atom, pass): measure more";
+    let why = "1 figure cannot determine 2 constants (atom, pass): add measurements";
     assert_eq!(found.too_few.as_deref(), Some(why));
     assert_eq!(found.residuals[0].why_not.as_deref(), Some("too few figures"));
     // A workload that the unit does not support affects only its own figure.
@@ -240,12 +242,15 @@ fn a_profile_gives_times() {
     // 64 warps wait for the unit, so their round trips overlap.
     close(time("warps=64 contention=32"), 4.0 * 64.0 * 64.0);
     let unknown = time("op=cas").expect_err("nothing is known of CAS");
-    assert_eq!(unknown, "`cas_pass` of gpu is not known, and it counts here");
+    assert_eq!(unknown, "the workload needs constant `cas_pass` of gpu, which is not known");
     let ratios = fitted(
         "workload,metric,value,baseline\ncontend at=bank contention=2,latency,1.5,contend\ncontend at=bank contention=8,latency,4.5,contend\n",
     );
     let said = ratios.profile().time(&counts("")).expect_err("no figure is in cycles");
-    assert_eq!(said, "the constants of gpu are in times of `contend`: every fitted figure is a ratio");
+    assert_eq!(
+        said,
+        "the constants of gpu are not in cycles, but in multiples of the time of `contend`, since every fitted figure is a ratio"
+    );
     assert_eq!(ratios.residuals[0].of.metric, Metric::Latency);
 }
 
@@ -264,8 +269,8 @@ fn a_time_has_a_range_and_says_where_nothing_was_measured() {
     let wide = |time: &GpuTime| time.range.map_or(0.0, |(low, high)| (high - low) / time.cycles);
     assert!(wide(&wild) > 1.2 * wide(&inside), "{wild:?} beside {inside:?}");
     let beyond = time(FEW, "contention=32").outside;
-    assert_eq!(beyond, ["32.0 times `pass` in a round, at most 8.0 measured"]);
-    let saturated = ["warps keep the unit busy in every cycle, which no measurement does"];
+    assert_eq!(beyond, ["`pass` counts 32.0 times in a round, in measurements at most 8.0"]);
+    let saturated = ["warps keep the unit busy in every cycle, as in no fitted measurement"];
     assert_eq!(time(FEW, "warps=64 contention=8").outside, saturated);
     let full = format!("{FEW}contend at=bank contention=32,throughput,0.6\n");
     assert_eq!(time(&full, "warps=64 contention=8").outside, [""; 0]);

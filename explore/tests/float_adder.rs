@@ -1,4 +1,4 @@
-//! The float adder of `docs/studies/float-adder.md` gives the same sums as the processor.
+//! The float adder of `docs/studies/float-adder.md` gives the same sums as the host processor.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

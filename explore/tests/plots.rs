@@ -121,7 +121,7 @@ fn plots_say_what_they_show() {
         "additions per 1,000 cycles",
         "CAS loop",
         "32",
-        "open marks: the model",
+        "hollow marks: the model",
     ] {
         assert!(chart_texts.iter().any(|text| text == wanted), "no `{wanted}` in {chart_texts:?}");
     }
@@ -152,10 +152,13 @@ fn points_lead_to_where_they_come_from() {
 fn what_cannot_be_drawn_says_why() {
     let error = |chart: Chart| chart.svg().expect_err("it cannot be drawn").to_string();
     let title = "cannot draw `CAST.SPIN keeps its rate where a CAS loop loses it`: ";
-    assert_eq!(error(Chart { series: Vec::new(), ..chart() }), format!("{title}there is nothing to show"));
+    assert_eq!(error(Chart { series: Vec::new(), ..chart() }), format!("{title}it has no values"));
     let zero = Mark { x: 0.0, y: 1.0, ..Mark::default() };
     let series = vec![Series { marks: vec![zero], ..Series::default() }];
-    assert_eq!(error(Chart { series, ..chart() }), format!("{title}0 on the axis `lanes on one word`"));
+    assert_eq!(
+        error(Chart { series, ..chart() }),
+        format!("{title}the axis `lanes on one word` cannot show 0")
+    );
     let bars = vec![Bar { name: "none".into(), values: vec![0.0, 0.0] }];
     assert!(StackedBars { bars, ..stack() }.svg().is_err());
     assert!(HeatMap { rows: vec![vec![1.0], vec![]], ..heat_map() }.svg().is_err());

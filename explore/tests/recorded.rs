@@ -82,8 +82,8 @@ fn a_recording_is_offered_again() {
             assert_eq!(found.requests, replay.requests(), "{name}");
             assert!(found.judged >= 2000, "{name}: {found:?}");
         }
-        // The replay is faster than the recording: it takes answers at once, and it offers a CTA table write when
-        // the recording accepted it.
+        // The replay is faster than the recording: it takes answers immediately, and it offers a CTA table
+        // write when the recording accepted it.
         assert!(dense.cycles < cycles && dense.cycles < open.cycles, "{name}: {dense:?}, {open:?}, {cycles}");
         assert!(open.cycles.abs_diff(cycles) < cycles / 10, "{name}: {open:?}, {cycles}");
     }
@@ -96,13 +96,13 @@ fn what_cannot_be_replayed_is_said_with_its_line() {
     const LOAD: &str = r#"{"request":{"op":"LDS","size":"u32","mask":1},"response":{}}"#;
     #[rustfmt::skip]
     let cases = [
-        (Gaps::Recorded, "default", vec![ALLOCATION, LOAD], "line 3 of the trace: the request does not say when it was `accepted`; replay it without gaps"),
-        (Gaps::None, "default", vec![ALLOCATION, LOAD, r#"{"init":[[0,1]]}"#], "line 4 of the trace: words of memory set from outside, behind requests, cannot be set again"),
+        (Gaps::Recorded, "default", vec![ALLOCATION, LOAD], "line 3 of the trace: the request has no cycle `accepted`; replay the trace without gaps"),
+        (Gaps::None, "default", vec![ALLOCATION, LOAD, r#"{"init":[[0,1]]}"#], "line 4 of the trace: memory that is set from outside after the first request cannot be replayed"),
         (Gaps::None, "default", vec![ALLOCATION, r#"{"reset":[]}"#], "line 3 of the trace: a reset cannot be replayed: which requests it dropped depends on the unit"),
-        (Gaps::None, "small",   vec![ALLOCATION, LOAD], "the trace has warps of 32 lanes, and the unit 4"),
-        (Gaps::None, "default", vec![r#"{"allocation":{"slot":16,"base_row":0,"size_bytes":4}}"#], "line 2 of the trace: a slot above 15: no unit has as many"),
-        (Gaps::None, "default", vec![r#"{"allocation":{"slot":0,"base_row":383,"size_bytes":132}}"#], "line 2 of the trace: an allocation up to byte 49156, and the unit has 49152"),
-        (Gaps::None, "wide",    vec![r#"{"allocation":{"slot":0,"base_row":2,"size_bytes":132}}"#], "the trace was recorded with 32 banks, and the unit has 64: only allocations from row 0 on lie where they did"),
+        (Gaps::None, "small",   vec![ALLOCATION, LOAD], "the trace has warps of 32 lanes, but the unit has 4 lanes"),
+        (Gaps::None, "default", vec![r#"{"allocation":{"slot":16,"base_row":0,"size_bytes":4}}"#], "line 2 of the trace: the CTA slot is above 15, the highest slot of any unit"),
+        (Gaps::None, "default", vec![r#"{"allocation":{"slot":0,"base_row":383,"size_bytes":132}}"#], "line 2 of the trace: the allocation ends at byte 49156, but the unit has 49152 bytes"),
+        (Gaps::None, "wide",    vec![r#"{"allocation":{"slot":0,"base_row":2,"size_bytes":132}}"#], "the trace was recorded with 32 banks, but the unit has 64: all allocations must start at row 0"),
         (Gaps::None, "default", vec![ALLOCATION, r#"{"request":{"op":"LDS","size":"u32","mask":1},"response":{"fault":"misaligned address"}}"#], "a request ended with `none` at 0x0, in cycle 8, and with `misaligned address` in the recording"),
     ];
     for (gaps, config, lines, message) in cases {

@@ -141,7 +141,7 @@ fn points_that_cannot_be_are_left_out_with_the_rule() {
     let rules: Vec<_> = impossible.iter().map(|one| (one.rule.as_str(), one.points)).collect();
     assert_eq!(rules, [("spin_hold is 4: expected num_lanes, 8, or more (spec 5.4)", 2)]);
     let none = refused(&text.replace("[4, 8]", "[8, 16]"));
-    assert!(none.starts_with("no point of `test.toml` can be: spin_hold is 4"), "{none}");
+    assert!(none.starts_with("every point of `test.toml` is invalid: spin_hold is 4"), "{none}");
 }
 
 #[test]
@@ -155,25 +155,28 @@ fn what_is_no_sweep_is_refused() {
             format!("{head}[unit]\nnum_banks = []\n"),
             "`num_banks` in `test.toml`: expected at least one value",
         ),
-        (format!("{head}[unit]\nnum_banks = [8, 8]\n"), "8 is stated twice"),
+        (format!("{head}[unit]\nnum_banks = [8, 8]\n"), "8 is stated twice; delete one"),
         (format!("{head}[unit]\nnum_banks = {{ from = 1 }}\n"), "expected { from = 1, to = 8, by = 1 }"),
         (format!("{head}[unit]\nnum_banks = {{ from = 1, to = 9, times = 1 }}\n"), "expected { from = 1"),
         (format!("{head}[with]\nthink = {{ from = 0, to = 1e9, by = 1 }}\n"), "more than 100000 values"),
         (
             format!("{head}budget = 10\n[with]\nthink = {{ from = 0, to = 50, by = 1 }}\n"),
-            "`test.toml` has 51 points, and may have 10: have fewer values (think 51), `sobol = N` for a sample, or `budget = 51`",
+            "`test.toml` has 51 points, but its budget is 10: use fewer values (think 51), `sobol = N` for a sample, or `budget = 51`",
         ),
         (format!("{head}config = \"defaul\"\n"), "no configuration `defaul`"),
         (
             format!("{head}[with]\nwarps = 1\n[[point]]\nwarps = 2\n"),
-            "`warps` in `test.toml`: stated for each point, and for all of them",
+            "`warps` in `test.toml`: stated for single points and for all points; keep one",
         ),
         (
             format!("{head}[with]\nwarp = 1\n"),
             "`test.toml`: workload contend has no parameter `warp`; it has",
         ),
         (head.replace("contend", "contnd"), "`test.toml`: no workload `contnd`; there are contend,"),
-        (head.replace("\"contend\"", "[\"contend\", \"queue\", \"contend\"]"), "contend is stated twice"),
+        (
+            head.replace("\"contend\"", "[\"contend\", \"queue\", \"contend\"]"),
+            "contend is stated twice; delete one",
+        ),
         (
             head.replace("contend", "histogram") + "[with]\ns = [0, 1, 2]\nunits = 16\n",
             "`test.toml`: `s` of workload histogram has no effect: set `spread=zipf`, or leave out `s`",
@@ -407,8 +410,8 @@ fn workloads_with_different_units_of_work_are_not_ranked() {
         found(&search, &folder("units search"), Certify::None).expect_err("two units of work").to_string();
     assert_eq!(
         error,
-        "`workload` in `test.toml`: a search ranks points, and units of work differ: contend (one operation of a lane), \
-         accumulate (one value added); name one of them"
+        "`workload` in `test.toml`: a search ranks points, but these workloads have different units of work: \
+         contend (one operation of a lane), accumulate (one value added); name one workload"
     );
     // Both workloads count added values.
     assert!(found(&search.replace("contend", "reduction"), &folder("one unit"), Certify::None).is_ok());
@@ -437,7 +440,7 @@ fn plots_that_cannot_be_drawn_are_refused_before_anything_runs() {
         ("x = \"area\"\ny = \"throughput\"\n", ""),
         (
             "x = \"spread\"\ny = \"cycles\"\n",
-            "`x = \"spread\"`: its values are no numbers; name it as `by`, and a parameter with numbers as `x`",
+            "`x = \"spread\"`: its values are not numbers; use it as `by`, and a parameter with numbers as `x`",
         ),
         (
             "x = \"warps\"\ny = \"cycles\"\nonly = { run = 3, spread = \"zipf\" }\n",
@@ -445,7 +448,7 @@ fn plots_that_cannot_be_drawn_are_refused_before_anything_runs() {
         ),
         (
             "x = \"bins\"\ny = \"cycles\"\n",
-            "`bins` does not vary in this sweep; there are run, spread, think, warps",
+            "`bins` does not vary in this sweep; these parameters vary: run, spread, think, warps",
         ),
     ];
     for (plot, expected) in rows {
@@ -599,18 +602,22 @@ fn a_report_overwrites_no_foreign_file() {
 #[test]
 fn a_search_without_sense_is_refused() {
     let rows = [
-        ("budget = 300", "budget = 100", "up to 112 points, and `budget` allows 100"),
+        ("budget = 300", "budget = 100", "up to 112 points, but `budget` is 100"),
         ("population = 16", "population = 1", "`population` in `test.toml`: 1: expected at least 2"),
-        ("\"area\"]", "\"aera\"]", "`aera`: expected different ones of throughput, cycles,"),
-        ("\"area\"]", "\"requests\"]", "`requests`: expected different ones of"),
-        ("\"area\"]", "\"throughput_per_second\"]", "`throughput_per_second`: expected different ones of"),
-        (", \"area\"]", "]", "1: a search has two or three goals"),
+        ("\"area\"]", "\"aera\"]", "`aera`: expected different figures, out of throughput, cycles,"),
+        ("\"area\"]", "\"requests\"]", "`requests`: expected different figures, out of"),
+        (
+            "\"area\"]",
+            "\"throughput_per_second\"]",
+            "`throughput_per_second`: expected different figures, out of",
+        ),
+        (", \"area\"]", "]", "expected two or three figures, found 1"),
         (
             "budget = 300",
             "budget = 300\ncost = \"none\"",
             "`throughput_per_second` needs `cost = \"fitted\"`",
         ),
-        ("budget = 300", "budget = 300\nsobol = 10", "a search chooses points itself"),
+        ("budget = 300", "budget = 300\nsobol = 10", "a search chooses its points"),
         ("units = 8", "units = 8\ncompute = [4, 8]", "`compute` of workload contend has no effect"),
         (
             "[search]",

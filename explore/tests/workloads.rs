@@ -259,7 +259,7 @@ fn what_cannot_be_is_said_before_anything_runs() {
     let cases = [
         ("default", "accumulate",  "warps=0",                "`warps` must be a whole number from 1 to 64, not `0`"),
         ("default", "accumulate",  "method=casp",            "`method` must be one of cas, cast, cast.spin, add, not `casp`"),
-        ("default", "accumulate",  "method=add,of=u64",      "method=add adds words of 32 bits; have `of` f32 or f16x2"),
+        ("default", "accumulate",  "method=add,of=u64",      "method=add adds words of 32 bits; set `of` to f32 or f16x2"),
         ("default", "histogram",   "s=nan",                  "`s` must be a number from 0 to 4, not `nan`"),
         ("default", "histogram",   "colour=red",             "workload histogram has no parameter `colour`; it has bins, spread, s, run, method, copies, padding, warps, lanes, units, think, compute"),
         ("default", "histogram",   "spread=image,s=2",       "`s` of workload histogram has no effect: set `spread=zipf`, or leave out `s`"),
@@ -270,13 +270,13 @@ fn what_cannot_be_is_said_before_anything_runs() {
         ("default", "accumulate",  "compute=9,method=add",   "`compute` of workload accumulate has no effect: set `method` to cas, cast or cast.spin, or leave out `compute`"),
         ("default", "queue",       "backoff=9,consumers=0",  "`backoff` of workload queue has no effect: set `consumers` to 1 or more, or leave out `backoff`"),
         ("default", "accumulate",  "units=4,warps=1,units=4", "`units` is given twice, as 4 and as 4; leave one out"),
-        ("small",   "histogram",   "bins=16,lanes=8",        "8 lanes take part, and the unit has 4; have fewer `lanes`, or 0 for all"),
-        ("small",   "histogram",   "bins=33",                "the bins end at byte 132 of shared memory, and there are 128; have fewer `bins` or `copies`"),
-        ("default", "queue",       "warps=4,consumers=4",    "4 consumers of 4 warps leave no producer; have fewer `consumers` or more `warps`"),
-        ("default", "queue",       "consumers=0,units=99",   "25344 elements, and there is room for 256; have more `capacity` or `consumers`, or fewer `units`"),
-        ("default", "queue",       "warps=8,consumers=7,units=3", "224 lanes would take 96 elements, and some would have none; have fewer `consumers` or more `units`"),
-        ("default", "hash-insert", "slots=100",              "16384 different keys do not fit a table of 100 slots; have more `slots`, fewer `keys`, or less to do (`warps`, `lanes`, `units`)"),
-        ("default", "pipeline",    "warps=1",                "4 consumers of 1 warps leave no producer; have fewer `consumers` or more `warps`"),
+        ("small",   "histogram",   "bins=16,lanes=8",        "8 lanes take part, but the unit has 4; use fewer `lanes`, or 0 for all"),
+        ("small",   "histogram",   "bins=33",                "the bins end at byte 132 of shared memory, but the unit has 128 bytes; use fewer `bins` or `copies`"),
+        ("default", "queue",       "warps=4,consumers=4",    "4 consumers of 4 warps leave no producer; use fewer `consumers` or more `warps`"),
+        ("default", "queue",       "consumers=0,units=99",   "25344 elements, but the queue has room for 256; increase `capacity` or `consumers`, or use fewer `units`"),
+        ("default", "queue",       "warps=8,consumers=7,units=3", "224 lanes take 96 elements, so some lanes get none; use fewer `consumers` or more `units`"),
+        ("default", "hash-insert", "slots=100",              "16384 different keys do not fit a table of 100 slots; increase `slots`, or use fewer `keys`, `warps`, `lanes` or `units`"),
+        ("default", "pipeline",    "warps=1",                "4 consumers of 1 warps leave no producer; use fewer `consumers` or more `warps`"),
     ];
     for (config, name, with, message) in cases {
         let mut generated = Generated::named(name).expect("there is one");
@@ -310,7 +310,7 @@ fn a_run_that_is_too_long_says_where_it_was() {
         let TrialError::GivenUp(given_up) = &error else { panic!("{error}") };
         let GivenUp::Limit { cycles, warps, .. } = &**given_up else { panic!("{error}") };
         assert_eq!((*cycles, warps.len()), (3000, 8));
-        assert!(warps[1].contains("wait to be let in, the first with ticket"), "{error}");
+        assert!(warps[1].contains("wait to enter, the first with ticket"), "{error}");
     }
 }
 
@@ -357,7 +357,7 @@ proptest! {
         let limits = TrialLimits { cycles: 300_000, ..TrialLimits::default() };
         match estimate(&Trial { config: &config, workload: &workload, seed, limits }) {
             Ok(found) => prop_assert!(found.units > 0 && found.tries >= found.retries),
-            Err(TrialError::Workload(error)) => prop_assert!(error.to_string().contains("have "), "{}", error),
+            Err(TrialError::Workload(error)) => prop_assert!(error.to_string().contains("use fewer "), "{}", error),
             Err(TrialError::GivenUp(given_up)) => {
                 prop_assert!(matches!(*given_up, GivenUp::Limit { .. }), "{}", given_up);
             }

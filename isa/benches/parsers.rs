@@ -1,8 +1,9 @@
-//! Throughput of the parsers in MB (10^6 bytes) per second on one core: `cargo bench -p atoms-isa`.
+//! Measures the throughput of the parsers in MB (10^6 bytes) per second on one core: `cargo bench -p
+//! atoms-isa`.
 //!
-//! Each text is about ten megabytes of renamed real kernels. The result is the processor time of the best of
-//! five runs, including the release of the parsed data. The best run is used because other load only makes
-//! runs longer. Both parsers must reach 50 MB/s.
+//! Each text is about ten megabytes: copies of real kernels with unique names. The result is the processor
+//! time of the best of five runs, including the release of the parsed data. The best run is used because
+//! other load only makes runs longer. Both parsers must reach 50 MB/s.
 
 #![allow(clippy::print_stdout)] // a separate program that prints for people
 
@@ -30,7 +31,7 @@ fn kernels(extension: &str) -> Vec<(String, String)> {
     kernels
 }
 
-/// Returns `head`, followed by the kernels repeatedly. `rename` gives a kernel's text a unique number.
+/// Returns `head` followed by copies of the kernels. `rename` gives the text of a kernel a unique number.
 fn repeated(
     head: &str,
     kernels: &[(String, String)],
@@ -48,7 +49,7 @@ fn repeated(
     text
 }
 
-/// Keeps kernels whose modules declare nothing else, so that copies do not conflict.
+/// Keeps only kernels whose modules declare nothing else, so that copies of them do not conflict.
 fn lone(mut kernels: Vec<(String, String)>) -> Vec<(String, String)> {
     let lone = |text: &str| {
         Module::parse("kernel", text).is_ok_and(|m| m.variables.is_empty() && m.functions.len() == 1)
@@ -136,7 +137,7 @@ fn measure(what: &str, text: &str, parse: &Parse) {
 }
 
 fn main() {
-    // `cargo bench -- PTX` only measures texts with this in their names.
+    // Argument of `cargo bench -- PTX`: measure only texts that have this word in their names.
     let wanted = std::env::args().skip(1).find(|a| !a.starts_with('-')).unwrap_or_default();
     let measure = |what: &str, text: &dyn Fn() -> String, parse: &Parse| {
         if what.contains(&wanted) {

@@ -1,12 +1,13 @@
-//! Readers of GPU machine code listings and PTX.
+//! Readers of GPU machine code listings and of PTX.
 //!
 //! [`Program::parse`] reads a listing as `nvdisasm` or `cuobjdump -sass` prints it, with or without the
-//! encodings in comments. It returns decoded [`Kernel`]s. Every operand is resolved to a number, so the core
-//! compares no strings. All problems of a listing are reported together ([`TextError`]). The types of the
-//! instructions document the semantics. Other crates execute the instructions and model banks and cycles.
+//! encodings in comments. It returns decoded [`Kernel`]s. Every operand is decoded to numbers, so the core
+//! compares no strings when it executes. All problems of a listing are reported together ([`TextError`]). The
+//! doc comments of the instruction types specify what each instruction does. Other crates execute the
+//! instructions, and model banks and cycles.
 //!
 //! An instruction with a known mnemonic that this crate cannot decode becomes [`Operation::Unsupported`]. A
-//! listing with a few of them still parses, and the core can name them.
+//! listing with such instructions still parses, and the core can report which they are.
 
 #![forbid(unsafe_code)]
 

@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 
-/// Maximum number of letters of a name that are compared. The longest known names, those of compiler
-/// builtins, fit.
+/// Maximum number of letters of a name that are compared. It covers the longest known names, those of
+/// compiler builtins.
 const COMPARED: usize = 48;
 
 /// Returns the candidate with the fewest single-character changes from `name`, ignoring case. Ties go to the

@@ -1,4 +1,4 @@
-//! Problems of a text (listing or PTX), with their places.
+//! Problems in a text (listing or PTX), with line and column.
 
 use miette::{Diagnostic, NamedSource, SourceSpan};
 use std::collections::HashMap;
@@ -6,8 +6,8 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Reading stops after this number of problems. Users do not read more, and printing each costs time in
-/// proportion to the text.
+/// The parser stops after this number of problems. Users do not read more, and printing one problem takes
+/// time in proportion to the length of the text.
 pub(crate) const MOST_PROBLEMS: usize = 200;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,12 +17,13 @@ pub struct Problem {
     pub line: u32,
     /// Column of the first character, from 1, counted in characters.
     pub column: u32,
-    /// Byte range of the text that the problem is about.
+    /// Byte range of the text that has the problem.
     pub span: SourceSpan,
-    /// Lines of later problems with the same message and help. Reports show the first problem and these
-    /// lines.
+    /// Lines of later problems with the same message and help. A report shows the first problem, and only the
+    /// lines of these.
     pub same: Vec<u32>,
-    /// True if an earlier problem's `same` list covers this one.
+    /// True if an earlier problem lists the line of this one in `same`, so a report does not show this one
+    /// again.
     shown: bool,
 }
 
@@ -72,7 +73,7 @@ impl Diagnostic for Problem {
 #[derive(Clone, Debug)]
 pub struct TextError {
     pub name: String,
-    /// Problems found, never empty. Reading stops at a fixed number of problems.
+    /// Problems found, never empty. Not complete if the parser stopped at the maximum number of problems.
     pub problems: Vec<Problem>,
     source: NamedSource<Arc<str>>,
 }

@@ -16,7 +16,8 @@ fn decode(line: &str) -> Instruction {
 
 const Z: u8 = UReg::URZ.0;
 
-/// Text, then Ra, log2 of its scale, UR, immediate as encoded, absolute.
+/// Columns: text of the address, register Ra, log2 of the scale factor of Ra, uniform register, immediate as
+/// encoded, true if absolute.
 #[rustfmt::skip]
 const ADDRESSES: &[(&str, u8, u8, u8, u32, bool)] = &[
     ("[R2]",              2,   0, Z,  0,          false),
@@ -58,7 +59,7 @@ fn shared_addresses() {
     }
 }
 
-/// Text, then operation, size, result, Rb, Rc. The suffixes are those of spec 3.1.
+/// Columns: text of the instruction, operation, size, result, Rb, Rc. The suffixes are those of spec 3.1.
 #[rustfmt::skip]
 const ACCESSES: &[(&str, Op, Size, SharedResult, u8, u8)] = &[
     ("ATOMS.ADD R1, [R0], R2",                 Op::Add,      Size::U32,  SharedResult::Reg(Reg(1)), 2,   255),
@@ -92,7 +93,7 @@ fn shared_accesses() {
 
 const R5: BarrierOperand = BarrierOperand::Word(Source::plain(Value::Reg(Reg(5))));
 
-/// Text, then operation, result, operand B (spec 6.8).
+/// Columns: text of the instruction, operation, result, operand B (spec 6.8).
 #[rustfmt::skip]
 const BARRIERS: &[(&str, Op, BarrierResult, BarrierOperand)] = &[
     ("SYNCS.EXCH.64 R2, [R0], R4",                             Op::MbarInit,                 BarrierResult::Pair(Reg(2)), BarrierOperand::Pair(Source::pair(Value::Reg(Reg(4))))),
@@ -119,7 +120,7 @@ const BARRIERS: &[(&str, Op, BarrierResult, BarrierOperand)] = &[
 
 const UR5: BarrierOperand = BarrierOperand::Word(Source::plain(Value::Uniform(UReg(5))));
 
-/// Like `BARRIERS`, for USYNCS, which the warp executes once.
+/// Columns as in `BARRIERS`, for USYNCS, which the warp executes once.
 #[rustfmt::skip]
 const UNIFORM_BARRIERS: &[(&str, Op, BarrierResult, BarrierOperand)] = &[
     ("USYNCS.EXCH.64 URZ, [UR6], UR4",                         Op::MbarInit,                 BarrierResult::None,                   BarrierOperand::Pair(Source::pair(Value::Uniform(UReg(4))))),
@@ -151,7 +152,7 @@ fn barrier_accesses() {
         let Operation::Barrier(a) = decode(&format!("{text} ;")).operation else { panic!("{text}") };
         assert_eq!((a.result, a.reported), (BarrierResult::Pred(complete), Some(reported)), "{text}");
     }
-    // Forms that no assembler emits, or with unknown results.
+    // Forms that no assembler emits, or whose results are unknown, are unsupported.
     for text in [
         "SYNCS.ARRIVE.TRANS64.ACT0 R2, [R4], R5",
         "USYNCS.LD.64 UR2, [UR4]",
@@ -246,7 +247,7 @@ fn copies_and_what_ends_them() {
     }
 }
 
-/// Forms with unknown semantics or without an operation of the unit are reported as unsupported.
+/// Forms whose meaning is unknown, or for which the unit has no operation, are unsupported.
 #[test]
 fn forms_that_are_not_decoded() {
     for text in [

@@ -15,7 +15,8 @@ fn access(arch: &str, line: &str) -> SharedAccess {
     }
 }
 
-/// Syntax of the reference of these machines: spaces and signs in addresses, decimal offsets, remarks.
+/// Syntax in the reference of these architectures: white space and signs in addresses, decimal offsets,
+/// remarks.
 #[test]
 fn text_of_the_reference() {
     for (line, op, size, ra, imm, rb, rc) in [
@@ -43,7 +44,8 @@ fn text_of_the_reference() {
     }
 }
 
-/// Each violation names its rule and the clause. From sm_70 on, none of them is an error.
+/// The message of each violation names the rule and its clause in the specification. From sm_70 on, none of
+/// these instructions is an error.
 #[test]
 fn rules_of_atoms() {
     for (line, column, message, help) in [
@@ -71,14 +73,14 @@ fn rules_of_atoms() {
             assert!(read("sm_70", line).is_ok(), "{line}");
         }
     }
-    // The limit of 24 bits is the same on all architectures.
+    // The limit of 24 bits for an offset is the same on all architectures.
     let error = read("sm_61", "ATOMS.ADD R3, [R5+0x800000], R7 ;").unwrap_err();
     assert!(error.problems[0].message.contains("does not fit in 24 bits"), "{error}");
-    // Only ATOMS has this rule.
+    // The rule on multiples of 4 applies only to ATOMS.
     assert!(read("sm_61", "LDS.U.U8 R3, [R5+0x1] ;").is_ok());
 }
 
-/// Problems in rewritten code point to the original text.
+/// A problem in rewritten code is reported at the original text.
 #[test]
 fn problems_have_their_place() {
     let error =
@@ -88,7 +90,7 @@ fn problems_have_their_place() {
     assert!(error.problems[0].message.contains("unknown mnemonic `IADF`"), "{error}");
 }
 
-/// An unknown instruction is unsupported and keeps its own text. It does not prevent the use of the rest.
+/// An unknown instruction is unsupported and keeps its text. The rest of the kernel can still be used.
 #[test]
 fn instructions_that_are_not_known() {
     let program = read("sm_60", "PRET 0x20 ;\n{ XMAD.S16.S16.CSFU R0, R1, R2, RZ ;\nSYNC }\nEXIT ;").unwrap();
@@ -111,7 +113,8 @@ fn functions_that_call_themselves_are_not_known() {
     );
 }
 
-/// Instructions on shared memory, with the first architecture that supports each, and the last that does not.
+/// Columns: instruction on shared memory, first architecture that supports the instruction, last architecture
+/// that does not.
 #[test]
 fn instructions_of_later_architectures() {
     for (line, first, last) in [

@@ -1,9 +1,8 @@
-//! Mutated real texts: parsing returns a result or problems inside the text. It does not panic, hang, or use
-//! more memory than the text justifies.
+//! Random changes to real texts. Parsing must return a result, or problems with positions inside the text. It
+//! must not panic, hang, or use more memory than the length of the text justifies.
 //!
-//! To run longer, with a new seed each time:
-//! `ATOMS_FUZZ_MINUTES=60 cargo test --release -p atoms-isa fuzz:: -- --ignored --nocapture`.
-//! A failure reports its seed; `ATOMS_FUZZ_SEED=...` starts with that seed.
+//! To run longer, with a new seed each time: `ATOMS_FUZZ_MINUTES=60 cargo test --release -p atoms-isa fuzz::
+//! -- --ignored --nocapture`. A failure reports its seed; `ATOMS_FUZZ_SEED=...` starts with that seed.
 
 use crate::common;
 
@@ -16,13 +15,14 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 static LISTINGS: LazyLock<Vec<(String, String)>> = LazyLock::new(|| kernels("sass"));
-/// Kernels, each followed by a module with one of each construct.
+/// Texts of kernels, each followed by a module that contains every construct once.
 static MODULES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
     let constructs = ("constructs.ptx".to_string(), include_str!("common/constructs.ptx").to_string());
     kernels("ptx").into_iter().flat_map(|kernel| [kernel, constructs.clone()]).collect()
 });
 
-/// Unmutated texts are correct, so that most mutated text is parsed and not refused at once.
+/// The texts are correct before they are changed. Otherwise the parser would refuse most changed texts at
+/// their first problem.
 #[test]
 fn texts_before_changes_are_read() {
     for (name, text) in MODULES.iter() {
@@ -33,7 +33,7 @@ fn texts_before_changes_are_read() {
     }
 }
 
-/// Time limit of one text: a thousand times the usual time, plus a margin for a busy machine.
+/// Time limit for parsing one text: a thousand times the usual time, plus a margin for a busy machine.
 fn limit(text: &str) -> Duration {
     Duration::from_secs(2) + Duration::from_micros(20) * text.len() as u32
 }
@@ -54,7 +54,7 @@ fn read_module(text: &str) {
             let registers: usize = module.functions.iter().map(|f| f.registers.len()).sum();
             let initial: usize = module.variables.iter().map(|v| v.initial.len()).sum();
             assert!(registers + initial <= 100_000 + text.len());
-            // A parsed module is translated, or refused at a position in the text.
+            // A module that parses is either translated, or refused with a position in the text.
             if let Err(error) = Program::from_ptx("changed.ptx", text, None) {
                 check_problems(&error, text);
             }
@@ -137,7 +137,7 @@ proptest! {
     }
 }
 
-/// Adversarial texts: each is parsed in the time that its length allows.
+/// Texts that are made to take long: each must be parsed in the time that its length allows.
 #[test]
 fn texts_made_to_take_long() {
     let head = ".version 8.0\n.target sm_90\n.address_size 64\n";
@@ -198,7 +198,7 @@ fn texts_made_to_take_long() {
         read_listing(&format!(".target sm_80\n.section .text.k,\"ax\"\n{text}"));
         read_listing(&format!(".target sm_80\n.section .text.k,\"ax\"\nMOV R1, {text};\n"));
     }
-    // Names that are labels or variables, all in one instruction.
+    // One instruction with very many names that are labels or variables.
     let names = |count: usize| (0..count).map(|n| format!("n{n}, ")).collect::<String>();
     for list in ["x, ".repeat(100_000), names(50_000)] {
         let vector = format!("mov.b32 {{{list}x}}, {{{list}x}}; {{ call ({list}x), x, ({list}x); }} x: ret;");

@@ -1,4 +1,5 @@
-//! Listings of tools from several releases: position of the architecture, data sections, remarks.
+//! Listings in the formats of several tool releases: where the architecture is stated, data sections,
+//! remarks.
 
 use atoms_isa::{CompiledBank, Control, DRIVER_CODE, Kernel, Operation, Program, TextError, Value};
 use std::path::PathBuf;
@@ -30,15 +31,15 @@ fn the_architecture_is_told_in_several_ways() {
             "\t.headerflags\t@\"EF_CUDA_64BIT_ADDRESS EF_CUDA_ACCELERATORS EF_CUDA_SM90 EF_CUDA_VIRTUAL_SM(EF_CUDA_SM90)\"\n",
             "sm_90a",
         ),
-        // Syntax of cuobjdump: the flags contain no letter, and apply only without another statement of the
-        // architecture.
+        // Flags as cuobjdump prints them do not contain the letter of the architecture. They count only if
+        // the listing does not state the architecture in another way.
         ("\tcode for sm_90a\n\t\tFunction : j\n\t.headerflags\t@\"EF_CUDA_SM90\"\n", "sm_90a"),
     ] {
         assert_eq!(read(&format!("{head}{CODE}")).unwrap().arch.to_string(), arch);
     }
     let error = read(&format!("\t.headerflags\t@\"EF_CUDA_TEXMODE_INDEPENDENT unrecognized:4\"\n{CODE}"))
         .unwrap_err();
-    assert!(error.problems[0].message.contains("does not name its architecture"), "{error}");
+    assert!(error.problems[0].message.contains("does not state its architecture"), "{error}");
     assert!(error.problems[0].help.contains("compiled for"), "{error}");
 }
 
@@ -50,7 +51,8 @@ fn code_for_two_architectures() {
     assert!(error.problems[0].help.contains("cuobjdump -arch sm_80"), "{error}");
 }
 
-/// Output of `cuobjdump -sass` for an object: a description, and code whose targets are addresses.
+/// Output of `cuobjdump -sass` for an object file: a description of the file, and code in which branch
+/// targets are addresses.
 #[test]
 fn text_of_cuobjdump() {
     let text = "\nFatbin elf code:\n================\narch = sm_80\ncode version = [1,8]\nhost = linux\ncompile_size = 64bit\n\
@@ -62,7 +64,7 @@ fn text_of_cuobjdump() {
     let names: Vec<_> = program.kernels.iter().map(|k| (k.name.as_str(), k.instructions.len())).collect();
     assert_eq!(names, [("k", 3), ("other", 1)]);
     assert!(program.kernels[0].unsupported().next().is_none());
-    // The code alone leaves shared memory and constants unknown.
+    // A listing that contains only code does not state shared memory and constants.
     assert_eq!((program.kernels[0].shared, program.kernels[0].constants.len()), (None, 0));
 }
 
@@ -89,7 +91,7 @@ fn uniform_registers_by_architecture() {
     assert!(kernel(&text("sm_120", &line.replace("UR254", "UR252"))).unsupported().next().is_none());
 }
 
-/// Variables, constant banks and shared memory, from listings of releases 13.5 and 12.4.
+/// Variables, constant banks and shared memory in listings of tool releases 13.5 and 12.4.
 #[test]
 fn what_sections_of_data_say() {
     for arch in ["sm_80", "sm_86", "sm_90a", "sm_100a"] {
@@ -138,9 +140,9 @@ fn a_kernel_that_cannot_be_read_does_not_refuse_the_others() {
     let [unread] = program.unread.as_slice() else { panic!("{:?}", program.unread) };
     assert_eq!((unread.name.as_str(), unread.error.problems.len()), ("broken", 2));
     assert_eq!(unread.error.problems[0].line, 5);
-    // If this is the only kernel, the whole file is unreadable.
+    // If the kernel with the problem is the only one, reading the file fails.
     assert_eq!(read(&format!(".target sm_80\n{broken}")).unwrap_err().problems.len(), 2);
-    // PTX behaves the same way.
+    // PTX with a problem in one kernel is handled in the same way.
     let ptx = |body: &str| {
         format!(
             ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry a()\n{{ ret; }}\n\
@@ -152,7 +154,7 @@ fn a_kernel_that_cannot_be_read_does_not_refuse_the_others() {
     assert_eq!(Program::read("k.ptx", &wrong, None).unwrap().unread.len(), 1);
 }
 
-/// A kernel, and a function in its own section that calls itself and a driver function.
+/// Listing with a kernel, and a function in its own section that calls itself and a function of the driver.
 const LINKED: &str = ".target sm_80\n.section .text.f,\"ax\"\n.type f,@function\nf:\n.L_x_0:\n/*0000*/ LEPC R2 ;\n\
     /*0010*/ MOV R20, 32@lo((f + .L_x_1@srel)) ;\n/*0020*/ CALL.REL.NOINC `(f) ;\n.L_x_1:\n/*0030*/ BRA `(.L_x_0) ;\n\
     /*0040*/ CALL.ABS.NOINC `(vprintf) ;\n.section .text.k,\"ax\"\n.other k,@\"STO_CUDA_ENTRY STV_DEFAULT\"\n.type k,@function\n\
@@ -169,7 +171,7 @@ fn functions_in_sections_of_their_own() {
         Operation::Control(Control::Branch { target, .. }) => target,
         other => panic!("{at}: {other:?}"),
     };
-    // The function follows the kernel and begins at index 5.
+    // The function follows the kernel, so its first instruction has index 5.
     assert_eq!([target(0), target(7), target(8)], [5, 5, 5]);
     let word = |at: usize| match kernel.instructions[at].operation {
         Operation::Compute(compute) => compute.sources[0].value,
@@ -191,7 +193,7 @@ fn functions_in_sections_of_their_own() {
     assert_eq!(kernel.source[5].line, 6);
 }
 
-/// An error in a function belongs to the kernels that reach the function, and is reported once.
+/// An error in a function is reported once, as a problem of the kernels that reach the function.
 #[test]
 fn errors_in_functions() {
     let section = |name: &str, code: &str, entry: bool| {
@@ -208,7 +210,7 @@ fn errors_in_functions() {
     assert_eq!(unread, [("b", 1), ("c", 1)]);
     let error = read(&[".target sm_80\n".into(), calls("b"), wrong].concat()).unwrap_err();
     assert!(error.problems.len() == 1 && error.to_string().contains("unknown label `nowhere`"), "{error}");
-    // Bank 2 of a function differs from that of the kernel.
+    // Constant bank 2 of a function is not that of the kernel, so a read of it is unsupported.
     let reads = section("f", "LDC R0, c[0x2][0x0] ;", false);
     let program =
         read(&[".target sm_80\n".into(), section("k", "CALL.ABS.NOINC `(f) ;", true), reads].concat())

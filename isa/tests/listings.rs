@@ -1,4 +1,4 @@
-//! Listings of real kernels: all parse, and no mutation causes a panic.
+//! Listings of real kernels: all of them parse, and no random change causes a panic.
 
 use atoms_isa::Program;
 use proptest::prelude::*;
@@ -48,7 +48,8 @@ fn encodings_change_nothing() {
     }
 }
 
-/// Generates a change to a text: position (as a fraction), number of bytes to delete, text to insert.
+/// Generates a change to a text: position as a fraction of the length, number of bytes to delete, text to
+/// insert.
 fn change() -> impl Strategy<Value = (f64, usize, String)> {
     let piece = prop_oneof![
         Just(String::new()),
@@ -76,7 +77,7 @@ fn changed(text: &str, changes: &[(f64, usize, String)]) -> String {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Any text parses to a program or to problems inside the text.
+    /// A changed text parses to a program, or to problems with positions inside the text.
     #[test]
     fn no_change_to_a_listing_brings_a_panic(
         which in any::<prop::sample::Index>(),

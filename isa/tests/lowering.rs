@@ -54,7 +54,7 @@ fn rows_of(text: &str) -> Vec<Row> {
     all
 }
 
-/// Returns an empty module, because loose instructions belong to no module.
+/// Returns an empty module, for loose instructions, which do not belong to a module.
 fn nowhere() -> Module<'static> {
     let text = ".version 8.0\n.target sm_90\n.address_size 64\n";
     Module::parse("nowhere", text).expect("an empty module")
@@ -77,7 +77,8 @@ fn lowered(row: &Row, module: &Module<'_>) -> Result<Vec<String>, String> {
         .map_err(|refusal| refusal.message)
 }
 
-/// Number of rows of each kind at one architecture. sm_50 lacks two rows that need 64-bit float addition.
+/// Number of rows of each kind for one architecture. sm_50 has two rows fewer, because it has no 64-bit float
+/// addition.
 const COUNTS: [(&str, usize); 5] =
     [("addr", 69), ("imm", 106), ("misc", 1), ("optype", 216), ("semscope", 125)];
 
@@ -90,13 +91,14 @@ struct Tally {
     everything: usize,
 }
 
-/// Returns the difference between a row and the lowered code, if any.
+/// Returns the difference between a row of the sample and the lowered code. `None` if they agree.
 fn differs(row: &Row, found: &Result<Vec<String>, String>, look: Look, renamed: bool) -> Option<String> {
     match (&row.expected, found) {
         (Ok(expected), Ok(found)) => {
             let mut expected = seen(expected, look, renamed);
             let mut found = seen(found, look, renamed);
-            // In these kernels, the address comes from the thread's number and includes the offset.
+            // In the kernels of these rows, the offset 32 is part of the address computation from the
+            // thread's number.
             if renamed && row.ptx.contains("[%r8+32]") {
                 for text in expected.texts.iter_mut().chain(&mut found.texts) {
                     *text = text.replace("+0x20]", "]");
@@ -138,7 +140,7 @@ fn summary(table: &BTreeMap<(String, String), Tally>) -> String {
     table.iter().map(line).collect()
 }
 
-/// Every row of the sample agrees, and every refusal has the assembler's wording.
+/// Every row of the sample agrees with the lowered code, and every refusal has the assembler's wording.
 #[test]
 fn rows_agree() {
     let rows = rows_of(include_str!("../../tests/vectors/lowering_sample.json"));

@@ -1,4 +1,4 @@
-//! Constructs of PTX and their parsed form, row by row.
+//! Constructs of PTX and the form to which they are parsed, row by row.
 
 use atoms_isa::ptx::{
     Base, Function, Initial, LabelId, Module, Operand, PtxGuard, PtxInstruction, RegId, StateSpace, Symbol,
@@ -11,9 +11,9 @@ fn module(text: &str) -> Module<'_> {
     Module::parse("test.ptx", text).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
-/// Registers are %p0..%p3 (0..3), %r0..%r7 (4..11), %rd0..%rd3 (12..15), %f0, %f1 (16, 17), p and q (18, 19),
-/// v.x, v.y (20, 21). Variables are the parameter n (0) and the array s (1). `g` and `f` are outside the
-/// function.
+/// Parses statements in a kernel with these declarations (index in parentheses): registers %p0..%p3 (0..3),
+/// %r0..%r7 (4..11), %rd0..%rd3 (12..15), %f0, %f1 (16, 17), p, q (18, 19), v.x, v.y (20, 21); variables n, a
+/// parameter (0), and s, an array (1). `g` and `f` are declared outside the function.
 fn body<T>(statements: &str, see: impl FnOnce(&Function<'_>) -> T) -> T {
     let text = format!(
         "{HEAD}.global .b32 g[4];\n.func f(.param .b32 x);\n.entry k(.param .u32 n)\n{{\n\
@@ -35,7 +35,7 @@ fn at(base: Base, offset: i64) -> Operand<'static> {
 const S: Symbol = Symbol::Local(1);
 const REG: Base = Base::Register(RegId(5));
 
-/// Text of the operands, and the expected operands.
+/// Columns: text of the operands, expected parsed operands.
 #[test]
 fn operands() {
     let pair = |a, b| Operand::Pair(Box::new([a, b]));
@@ -109,7 +109,7 @@ fn operands() {
     }
 }
 
-/// Statement, then guard, opcode, modifiers, number of operands, text.
+/// Columns: statement, guard, opcode, modifiers, number of operands, text of the instruction.
 #[test]
 fn instructions() {
     let guard = |register, negate| Some(PtxGuard { register: RegId(register), negate });
@@ -148,7 +148,7 @@ fn blocks_have_names_of_their_own() {
         let names: Vec<_> = k.registers[22..].iter().map(|r| (&*r.name, r.ty)).collect();
         let block = [("P1", Some(Type::Pred)), ("%r0", Some(Type::B32)), ("%r1", Some(Type::B32))];
         assert_eq!(names, [block, block].concat());
-        // %r1 belongs to the block, %r2 to the function.
+        // %r1 is declared in the block, %r2 in the function.
         assert_eq!(k.instructions[0].operands, [r(24), r(6)]);
         assert_eq!(k.instructions[3].operands, [r(27), r(6)]);
         let labels: Vec<_> = k.labels.iter().map(|l| (l.name, l.at)).collect();
@@ -189,7 +189,8 @@ fn calls_and_tables() {
     });
 }
 
-/// Declaration outside functions, then space, type, count, alignment, initial values, external.
+/// Columns: declaration outside functions, state space, type, number of elements, alignment, initial values,
+/// true if external.
 #[test]
 fn variables() {
     use Initial::Bits;

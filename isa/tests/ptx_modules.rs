@@ -1,12 +1,12 @@
-//! PTX of real kernels: all of it parses, and the result agrees with simple counts on the text.
+//! PTX of real kernels: all of it parses, and the parsed form agrees with simple counts of words in the text.
 
 use crate::common;
 
 use atoms_isa::ptx::{Base, Function, Module, Operand, PtxInstruction, RegId, Type, snippet};
 use common::{check_function, kernels};
 
-/// Returns the statements of a text by simple rules, without knowledge of PTX: text that ends in a semicolon
-/// and is not a directive, without comments, labels and braces.
+/// Returns the statements of a text without a PTX parser: parts that end in a semicolon and are not
+/// directives, without comments, labels and braces.
 fn statements(text: &str) -> Vec<String> {
     let code: Vec<&str> = text.lines().map(|line| line.split("//").next().unwrap_or("")).collect();
     let code = code.join("\n");
@@ -18,7 +18,7 @@ fn statements(text: &str) -> Vec<String> {
     pieces.filter(|piece| !piece.is_empty() && !piece.starts_with('.') && piece.len() > 1).collect()
 }
 
-/// Returns the registers named in a text, in order: words with `%`.
+/// Returns the registers that a text names, in order: all words that begin with `%`.
 fn named(text: &str) -> Vec<String> {
     let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '%' | '_' | '.')));
     words.filter(|word| word.starts_with('%')).map(String::from).collect()
@@ -59,7 +59,7 @@ fn compare(function: &Function<'_>, name: &str, text: &str) {
 
 #[test]
 fn every_module_is_read_and_says_what_its_text_says() {
-    // Only texts of a compiler, because the counts rely on its layout.
+    // Only texts that a compiler wrote, because the counts rely on the layout of these.
     let compiled = |(_, text): &(String, String)| text.contains("Compiler Build ID");
     let modules: Vec<_> = kernels("ptx").into_iter().filter(compiled).collect();
     assert_eq!(modules.len(), 57);
@@ -88,7 +88,7 @@ fn every_module_is_read_and_says_what_its_text_says() {
     }
 }
 
-/// The instruction counts of these kernels were counted by hand.
+/// The expected numbers of instructions of these kernels were counted by hand.
 #[test]
 fn known_kernels_have_known_sizes() {
     for (name, instructions, registers, shared) in [
@@ -110,7 +110,7 @@ fn known_kernels_have_known_sizes() {
     }
 }
 
-/// Every line given to an assembler parses, including lines that the assembler refuses. All of them are well
+/// Every line that was given to an assembler parses. The assembler refused some of them, but all are well
 /// formed.
 #[test]
 fn every_sample_is_read() {

@@ -1,4 +1,4 @@
-//! `atom` and `red` on vectors: machine code, and refusals of other forms [TOOLS].
+//! `atom` and `red` on vectors: their machine code, and the refusals of forms that are illegal [TOOLS].
 
 use atoms_isa::lower::{Frame, lower};
 use atoms_isa::ptx::{Module, snippet};
@@ -17,7 +17,8 @@ fn lowered(text: &str, target: &str, used: bool) -> Result<Vec<String>, String> 
     })
 }
 
-/// Memory instruction up to its first operand, with the result used and unused.
+/// Columns: PTX, memory instruction up to its first operand if the result is used, and the same if the result
+/// is unused.
 #[rustfmt::skip]
 const CODE: &[(&str, &str, &str)] = &[
     ("atom.global.v2.f32.add {%f1,%f2}, [%rd1], {%f3,%f4};", "ATOMG.E.ADD.F32x2.FTZ.RN.STRONG.GPU", "REDG.E.ADD.F32x2.FTZ.RN.STRONG.GPU"),

@@ -1,10 +1,10 @@
-//! Versions of PTX: each statement is accepted in the version that introduced it. In the previous version it
-//! is refused in the wording of the vendor's assembler [TOOLS].
+//! PTX versions: each statement is accepted in the version that introduced it. In the version before, it is
+//! refused in the wording of the vendor's assembler [TOOLS].
 
 use atoms_isa::ptx::Module;
 use atoms_isa::{Program, lowered};
 
-/// Statement, last version without it, first version with it, name of the feature in the refusal.
+/// Columns: statement, last version without it, first version with it, name of the feature in the refusal.
 #[rustfmt::skip]
 const ROWS: &[(&str, &str, &str, &str)] = &[
     ("add.f16 %h1,%h2,%h3;", "4.1", "4.2", "Feature 'f16 arithemetic and compare instructions'"),
@@ -247,7 +247,8 @@ fn each_statement_begins_with_its_version() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// `lowered` checks a module against its version. Loose instructions may use every version.
+/// `lowered` checks the instructions of a module against the version of the module. Loose instructions may
+/// use every version.
 #[test]
 fn lowering_looks_at_the_version() {
     for (version, taken) in [("7.0", false), ("8.6", true)] {

@@ -1,4 +1,5 @@
-//! Machine code of the vendor's tools: every line decodes (`tests/vectors/lowering_sample.json`).
+//! Machine code that the vendor's tools printed: every line must decode
+//! (`tests/vectors/lowering_sample.json`).
 
 use atoms_isa::Program;
 use std::collections::BTreeSet;
@@ -17,8 +18,8 @@ fn rows() -> Vec<Row> {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// Converts a body of the sample to a kernel. The sample numbers registers in order of appearance, so pairs
-/// may begin at odd numbers. Each number is therefore multiplied by four.
+/// Converts the lines of a sample to a kernel. The sample numbers registers in order of appearance, so a pair
+/// may begin at an odd number. Therefore each register number is multiplied by four.
 fn listing(target: &str, body: &[String]) -> String {
     let spread = |line: &str| -> String {
         let guard = if line.starts_with('@') { line.find(' ').map_or(0, |at| at + 1) } else { 0 };

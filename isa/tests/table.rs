@@ -1,11 +1,11 @@
-//! Table of instructions in `docs/sass.md`, derived from the code: the test tries which forms and modifiers
-//! the decoder accepts.
+//! Table of instructions in `docs/sass.md`. It is derived from the code: the test tries which forms and
+//! modifiers the decoder accepts.
 
 use atoms_isa::{MNEMONICS, NAMED_MNEMONICS, Operation, Program, SpecialRegister};
 use expect_test::expect_file;
 use std::fmt::Write;
 
-/// Modifiers tried on every form. Modifiers that only affect sharing or caching of memory are omitted: a form
+/// Modifiers that the test tries on every form. Modifiers for memory order and caching are omitted: a form
 /// that accepts one of them accepts all.
 const MODIFIERS: &[&str] = &[
     "16",
@@ -112,7 +112,8 @@ const MODIFIERS: &[&str] = &[
     "NUM",
 ];
 
-/// Groups of modifiers of which a form has exactly one. The test tries each in place of the others.
+/// Groups of modifiers of which a form must have exactly one. The test tries each modifier of a group in
+/// place of the others.
 const ALTERNATIVES: &[&[&str]] = &[
     &["RCP", "RSQ", "SQRT", "EX2", "LG2", "SIN", "COS", "TANH", "RCP64H", "RSQ64H"],
     &["GT", "LT", "EQ", "LE", "NE", "GE", "LTU", "EQU", "LEU", "GTU", "NEU", "GEU", "NUM", "NAN"],
@@ -127,7 +128,7 @@ fn decodes(line: &str) -> bool {
         .is_ok_and(|program| program.kernels[0].instructions[0].operation != Operation::Unsupported)
 }
 
-/// Returns the modifiers that a form accepts in addition to its own.
+/// Returns the modifiers that the decoder accepts in addition to those of a form.
 fn modifiers(example: &str) -> Vec<&'static str> {
     let (mnemonic, operands) = example.split_once(' ').unwrap_or((example, ""));
     let given: Vec<_> = mnemonic.split('.').skip(1).collect();

@@ -20,8 +20,8 @@ pub(crate) fn stall(pass: &Pass, out: &Out, i: &In) -> bool {
 }
 
 /// Returns the waiter if the request in the last stage must be suspended, given a free entry in the table.
-/// All lanes of the request must test one object, whose phase is not complete. `work` is the bank work of the
-/// pass.
+/// All lanes of the request must test one mbarrier object, whose phase is not complete. `work` is the bank
+/// work of the pass.
 #[inline] // usually the first test returns
 pub(crate) fn waiter(config: &Config, pass: &Pass, effect: &Effect, work: &BankWork) -> Option<Waiter> {
     if !matches!(pass.kind, Some((Op::MbarTryWait, _))) {

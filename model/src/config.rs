@@ -252,8 +252,8 @@ impl Config {
         self.rmw_latency + 4
     }
 
-    /// Text of `atoms_cfg_pkg.sv` for this configuration. The text leaves out the configuration's name, so
-    /// that builds with the same parameters are identical.
+    /// Text of `atoms_cfg_pkg.sv` for this configuration. The text omits the configuration's name, so that
+    /// builds with the same parameters are identical.
     pub fn rtl_package(&self) -> String {
         let mut text = "// Generated from a configuration of rtl/configs.toml: edit that file, not this one.\n\
              /// The parameters of one configuration. In rtl/ are those of `default`; every build writes its own.\n\

@@ -213,7 +213,9 @@ impl Diagnosis {
                     InitFault::CountsDiffer => {
                         format!("{} arrivals expected, but {} pending", made.expected, made.pending)
                     }
-                    InitFault::NoCount => "a count of 0, or beyond 1048575 and cut off".to_string(),
+                    InitFault::NoCount => {
+                        "a count of 0, or beyond 1048575 and truncated to 20 bits".to_string()
+                    }
                 };
                 format!("{op} writes {:#018x}: {fault}", self.operand)
             }
@@ -238,15 +240,17 @@ impl Diagnosis {
                 format!("{op} after another lane of the same request completed the phase")
             }
             DiagnosisKind::StalePhase(behind) => {
-                format!("{op} asks with state {:#010x}, {behind} phases old", self.operand as u32)
+                format!("{op} tests the state {:#010x}, which is {behind} phases old", self.operand as u32)
             }
             DiagnosisKind::ForeignState => {
-                format!("{op} asks with state {:#010x}, which the object never gave", self.operand as u32)
+                format!("{op} tests the state {:#010x}, which the object never returned", self.operand as u32)
             }
             DiagnosisKind::ArriveUnwaited => {
-                format!("{op} in a phase whose predecessor was not waited for")
+                format!("{op} in a phase, but no wait saw the previous phase complete")
             }
-            DiagnosisKind::CountSm80 => format!("{op} on two words that no init and no arrive leaves"),
+            DiagnosisKind::CountSm80 => {
+                format!("{op} on two words that are not the result of an init and arrivals")
+            }
         }
     }
 
@@ -263,13 +267,13 @@ impl Diagnosis {
             DiagnosisKind::NotLive(ended) => {
                 let word = self.word;
                 match ended {
-                    None => format!("word {word:#018x}, which no init made"),
+                    None => format!("word {word:#018x}, which was not written by an init"),
                     Some((ObjectEnd::Invalidated, cycle)) => format!("object invalidated in cycle {cycle}"),
                     Some((ObjectEnd::Overwritten, cycle)) => {
                         format!("object overwritten in cycle {cycle}, now {word:#018x}")
                     }
                     Some((ObjectEnd::PartTaken, cycle)) => {
-                        format!("object of an earlier CTA, gone in cycle {cycle}")
+                        format!("object of an earlier CTA, removed in cycle {cycle}")
                     }
                 }
             }
@@ -287,12 +291,12 @@ impl Diagnosis {
     pub fn advice(&self) -> &'static str {
         match self.kind {
             DiagnosisKind::NotLive(Some((ObjectEnd::Overwritten, _))) => {
-                "the object's bytes are in use for something else; keep them apart"
+                "the object's bytes are also used for other data; use separate bytes"
             }
-            DiagnosisKind::NotLive { .. } if self.op == Op::MbarInval => "inval ends a live object, once",
+            DiagnosisKind::NotLive { .. } if self.op == Op::MbarInval => "inval a live object, and only once",
             DiagnosisKind::NotLive { .. } => "init it first, and let every thread wait until that is done",
             DiagnosisKind::InitOverLive => "let one thread init, once; inval before the next init",
-            DiagnosisKind::PlainAccess(_) => "inval the object before its bytes serve another purpose",
+            DiagnosisKind::PlainAccess(_) => "inval the object before its bytes are used for other data",
             DiagnosisKind::InitWord(_) => {
                 "init of n writes (2^20-n) << 1 below and (2^20-n) << 11 above, n from 1 to 1048575"
             }
@@ -300,21 +304,27 @@ impl Diagnosis {
             DiagnosisKind::TxOperand => {
                 "one operation counts up to 1048575 transactions; split larger copies"
             }
-            DiagnosisKind::TxRange { .. } => "expect what is completed and no more; the tx-count wraps here",
-            DiagnosisKind::DropBeyondExpected { .. } => "a thread drops once; the expected count wraps here",
-            DiagnosisKind::ArriveBeyondPending { .. } => {
-                "init with all arrivals of a phase, and wait between two phases; the pending count wraps here"
+            DiagnosisKind::TxRange { .. } => {
+                "expect exactly the transactions that complete; the unit wraps the tx-count"
             }
-            DiagnosisKind::NoCompleteCompletes => "the last arrive of a phase is one without noComplete",
+            DiagnosisKind::DropBeyondExpected { .. } => {
+                "let each thread drop at most once; the unit wraps the expected count"
+            }
+            DiagnosisKind::ArriveBeyondPending { .. } => {
+                "init with all arrivals of a phase, and wait between two phases; the unit wraps the pending count"
+            }
+            DiagnosisKind::NoCompleteCompletes => {
+                "make the last arrival of a phase with an arrive without noComplete"
+            }
             DiagnosisKind::ArriveAcrossPhases => {
                 "init with as many arrivals as one request brings; on an H200 such a launch fails (docs/silicon.md)"
             }
             DiagnosisKind::StalePhase { .. } => {
-                "a wait asks about the current phase or the one before; wait in every phase"
+                "a wait can test only the current and the previous phase; wait in every phase"
             }
             DiagnosisKind::ForeignState => "pass the state of an arrive on this object, or parity << 31",
             DiagnosisKind::ArriveUnwaited => {
-                "one wait at least sees a phase complete before anyone arrives in the next"
+                "let at least one wait see a phase complete before any thread arrives in the next phase"
             }
             DiagnosisKind::CountSm80 => {
                 "init of n stores 2^30 - n below and 2^31 - n above, n from 1 to 1048575"

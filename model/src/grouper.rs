@@ -16,7 +16,7 @@ use crate::spin::SpinTurns;
 pub(crate) enum ConflictPolicy {
     /// Losers wait for a later pass.
     Replay,
-    /// Losers fail at once: CAST.SPIN (spec 5.1).
+    /// Losers fail immediately, without a later pass: CAST.SPIN (spec 5.1).
     Fail,
     /// Lanes of the winner's address are served together with the winner: loads, POPC.INC, merged operations
     /// and stores. For coalesced stores the lowest lane counts as the winner, since its value stays in memory

@@ -63,7 +63,7 @@ impl EntryFields for ClusterReq {
     }
 }
 
-/// Data of a pass that moves through the pipeline beside the words; fields as in `pass_t`.
+/// Fields of a pass that move through the pipeline, without the data words; as in `pass_t`.
 #[derive(Clone, Copy, Debug)]
 pub struct Pass {
     /// Lanes that get their result from this pass.

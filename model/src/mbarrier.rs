@@ -13,7 +13,7 @@ pub const MAX_COUNT: u32 = (1 << 20) - 1;
 const COUNT_MASK: u32 = (1 << 20) - 1;
 const TX_MASK: u32 = (1 << 21) - 1;
 
-/// Decoded fields of a 64-bit object, sm_90 and later (spec 6.2).
+/// Decoded fields of a 64-bit mbarrier object, sm_90 and later (spec 6.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct MbarObject {
     /// Parity of the phase.
@@ -129,7 +129,7 @@ impl Change {
     }
 }
 
-/// Effect of one operation on an object.
+/// Effect of one operation on an mbarrier object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ObjectStep {
     /// Word after the operation; `None` if the operation does not write.

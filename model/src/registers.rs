@@ -2,7 +2,7 @@
 //!
 //! A struct is shown field by field, and a wide value word by word, as simulators show them. Every
 //! `registers` function destructures its struct completely. A new register therefore does not compile until
-//! it is shown or left out here.
+//! it is shown or omitted here.
 
 use std::fmt::Arguments;
 
@@ -34,20 +34,20 @@ pub const WITHOUT_COUNTERPART: &[(&str, &[&str], &str)] = &[
     (
         "u_pipe",
         &["stage0_q", "pass_q", "bank_q", "row_q", "b_q", "c_q", "bank_addr_q"],
-        "a twin: its ring of stages turns the other way; what enters and leaves it is compared",
+        "differs by design: the model's ring of stages turns the other way; inputs and outputs are compared",
     ),
     (
         "u_pipe",
         &["read_q", "written_q", "word_written_q"],
-        "a twin: it reads memory in the last stage, and forwards nothing",
+        "differs by design: the model reads memory in the last stage, and needs no forwarding",
     ),
     (
         "u_issue.u_operands",
         &["cluster_b_q", "cluster_c_q"],
-        "a twin: a cluster request has one pass, which is made when it comes",
+        "differs by design: the model computes the single pass of a cluster request when issue takes it",
     ),
-    ("u_port_rules", &[], "states what drivers must keep to, and has no part in the model"),
-    ("g_bank", &["mem_q"], "compared as a whole, through the binding"),
+    ("u_port_rules", &[], "checks rules that drivers must follow; the model has no such module"),
+    ("g_bank", &["mem_q"], "memory, which lockstep compares as a whole"),
 ];
 
 /// Splits a 128-bit value into its words, lowest first, with their indices.

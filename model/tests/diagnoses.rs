@@ -155,7 +155,7 @@ fn a_word_that_nobody_made_an_object_is_none() {
     bench.mbar(Op::MbarArrive, 0);
     bench.names(&["\
 MBAR.ARRIVE on a word that is not a live mbarrier object: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.9)
-  found word 0x0000000000000000, which no init made; init it first, and let every thread wait until that is done"]);
+  found word 0x0000000000000000, which was not written by an init; init it first, and let every thread wait until that is done"]);
 }
 
 #[test]
@@ -170,7 +170,7 @@ MBAR.ARRIVE on a word that is not a live mbarrier object: lane 0 at 0x00000040, 
   found object invalidated in cycle N; init it first, and let every thread wait until that is done",
         "\
 MBAR.INVAL on a word that is not a live mbarrier object: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.9)
-  found object invalidated in cycle N; inval ends a live object, once",
+  found object invalidated in cycle N; inval a live object, and only once",
     ]);
 }
 
@@ -182,7 +182,7 @@ fn an_object_ends_with_its_allocation() {
     bench.mbar(Op::MbarArrive, 0);
     bench.names(&["\
 MBAR.ARRIVE on a word that is not a live mbarrier object: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.9)
-  found object of an earlier CTA, gone in cycle N; init it first, and let every thread wait until that is done"]);
+  found object of an earlier CTA, removed in cycle N; init it first, and let every thread wait until that is done"]);
 }
 
 /// A wait that times out has not seen the phase complete.
@@ -197,7 +197,9 @@ fn a_sleep_that_ran_out_is_no_wait() {
     bench.names(&[]);
     bench.mbar(Op::MbarArrive, 0);
     assert_eq!(bench.named().len(), 1, "{:?}", bench.named());
-    assert!(bench.named()[0].starts_with("MBAR.ARRIVE in a phase whose predecessor was not waited for"));
+    assert!(
+        bench.named()[0].starts_with("MBAR.ARRIVE in a phase, but no wait saw the previous phase complete")
+    );
 }
 
 /// Largest legal count, an expect_tx before a wait, and a state that no arrival returned.
@@ -213,7 +215,7 @@ fn limits_of_steps() {
     bench.inputs.req_red = 0;
     bench.mbar(Op::MbarTestWait, init(2) >> 32);
     assert_eq!(bench.named().len(), 1, "{:?}", bench.named());
-    assert!(bench.named()[0].starts_with("MBAR.TEST_WAIT asks with state"));
+    assert!(bench.named()[0].starts_with("MBAR.TEST_WAIT tests the state"));
 }
 
 /// The wake-up of a suspended wait counts as a wait, even if another wait was suspended first at another
@@ -342,7 +344,7 @@ fn a_load_of_what_nobody_made_an_object() {
     bench.warp(Op::Load, Size::U64, 1, |_| 0x40, |_| OBJECT_LOAD);
     assert_eq!(bench.named().len(), 1);
     assert!(
-        bench.named()[0].contains("found word 0x0123456789abcdef, which no init made"),
+        bench.named()[0].contains("found word 0x0123456789abcdef, which was not written by an init"),
         "{:?}",
         bench.named()
     );
@@ -447,16 +449,16 @@ fn plain_reads_of_a_live_object() {
     bench.names(&[
         "\
 LDS.u64 touches a live mbarrier object: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.9)
-  found phase parity 0, 4 of 4 arrivals pending, tx-count 0; inval the object before its bytes serve another purpose",
+  found phase parity 0, 4 of 4 arrivals pending, tx-count 0; inval the object before its bytes are used for other data",
         "\
 LDS.u8 touches the high word of a live mbarrier object: lane 1 at 0x00000046, tag 5, slot 0, cycle N (spec 6.9)
-  found phase parity 0, 4 of 4 arrivals pending, tx-count 0; inval the object before its bytes serve another purpose",
+  found phase parity 0, 4 of 4 arrivals pending, tx-count 0; inval the object before its bytes are used for other data",
         "\
 CAS.u32 touches the low word of a live mbarrier object: lane 2 at 0x00000040, tag 5, slot 0, cycle N (spec 6.9)
-  found phase parity 0, 4 of 4 arrivals pending, tx-count 0; inval the object before its bytes serve another purpose",
+  found phase parity 0, 4 of 4 arrivals pending, tx-count 0; inval the object before its bytes are used for other data",
         "\
 LDS.b128 touches a live mbarrier object: lane 3 at 0x00000040, tag 5, slot 0, cycle N (spec 6.9)
-  found phase parity 0, 4 of 4 arrivals pending, tx-count 0; inval the object before its bytes serve another purpose",
+  found phase parity 0, 4 of 4 arrivals pending, tx-count 0; inval the object before its bytes are used for other data",
     ]);
 }
 
@@ -473,7 +475,7 @@ fn loads_of_objects() {
     bench.names(&[
         "\
 LDS on a word that is not a live mbarrier object: lane 0 at 0x00000048, tag 5, slot 0, cycle N (spec 6.9)
-  found word 0x0000000000000000, which no init made; init it first, and let every thread wait until that is done",
+  found word 0x0000000000000000, which was not written by an init; init it first, and let every thread wait until that is done",
         "\
 LDS on a word that is not a live mbarrier object: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.9)
   found object invalidated in cycle N; init it first, and let every thread wait until that is done",
@@ -490,13 +492,13 @@ fn a_plain_write_ends_a_live_object() {
     bench.names(&[
         "\
 ADD.u32 touches the high word of a live mbarrier object: lane 0 at 0x00000044, tag 5, slot 0, cycle N (spec 6.9)
-  found phase parity 0, 4 of 4 arrivals pending, tx-count 0; inval the object before its bytes serve another purpose",
+  found phase parity 0, 4 of 4 arrivals pending, tx-count 0; inval the object before its bytes are used for other data",
         "\
 ADD.u32 touches the high word of a live mbarrier object: lane 2 at 0x00000044, tag 5, slot 0, cycle N (spec 6.9)
-  found phase parity 0, 4 of 4 arrivals pending, tx-count -2048; inval the object before its bytes serve another purpose",
+  found phase parity 0, 4 of 4 arrivals pending, tx-count -2048; inval the object before its bytes are used for other data",
         "\
 MBAR.ARRIVE on a word that is not a live mbarrier object: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.9)
-  found word 0x7fffe00200000001, which no init made; init it first, and let every thread wait until that is done",
+  found word 0x7fffe00200000001, which was not written by an init; init it first, and let every thread wait until that is done",
     ]);
 }
 
@@ -509,7 +511,7 @@ fn an_overwritten_object_used_again() {
         bench.named()[1],
         "\
 MBAR.ARRIVE on a word that is not a live mbarrier object: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.9)
-  found object overwritten in cycle N, now 0x7fffe00000000001; the object's bytes are in use for something else; keep them apart"
+  found object overwritten in cycle N, now 0x7fffe00000000001; the object's bytes are also used for other data; use separate bytes"
     );
 }
 
@@ -520,14 +522,14 @@ fn a_wide_store_covers_the_second_object() {
     bench.warp(Op::Store, Size::B128, 1, |_| 0x40, |_| 0);
     bench.names(&["\
 STS.b128 touches a live mbarrier object: lane 0 at 0x00000048, tag 5, slot 0, cycle N (spec 6.9)
-  found phase parity 0, 4 of 4 arrivals pending, tx-count 0; inval the object before its bytes serve another purpose"]);
+  found phase parity 0, 4 of 4 arrivals pending, tx-count 0; inval the object before its bytes are used for other data"]);
 }
 
 #[test]
 fn words_that_init_does_not_make() {
     #[rustfmt::skip]
     let rows: [(u128, &str); 6] = [
-        (0,                                "0x0000000000000000: a count of 0, or beyond 1048575 and cut off"),
+        (0,                                "0x0000000000000000: a count of 0, or beyond 1048575 and truncated to 20 bits"),
         (u128::from(INIT_1) | 1,           "0x7ffff800001fffff: bit 0 set, an unknown layout"),
         (u128::from(INIT_1) | 1 << 42,     "0x7ffffc00001ffffe: the lock set"),
         (u128::from(INIT_1) | 1 << 63,     "0xfffff800001ffffe: phase parity 1"),
@@ -544,7 +546,7 @@ fn words_that_init_does_not_make() {
     let mut bench = Bench::new();
     bench.mbar(Op::MbarInit, 0);
     bench.names(&["\
-MBAR.INIT writes 0x0000000000000000: a count of 0, or beyond 1048575 and cut off: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.1, 6.3, 6.9)
+MBAR.INIT writes 0x0000000000000000: a count of 0, or beyond 1048575 and truncated to 20 bits: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.1, 6.3, 6.9)
   found word 0x0000000000000000; init of n writes (2^20-n) << 1 below and (2^20-n) << 11 above, n from 1 to 1048575"]);
 }
 
@@ -576,14 +578,14 @@ MBAR.EXPECT_TX of 1048576 transactions: lane 0 at 0x00000040, tag 5, slot 0, cyc
     bench.mbar(Op::MbarArriveExpectTx, 2);
     bench.names(&["\
 MBAR.ARRIVE.EXPECT_TX of 2 transactions takes the tx-count to 1048577: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.1, 6.9)
-  found phase parity 0, 4 of 4 arrivals pending, tx-count 1048575; expect what is completed and no more; the tx-count wraps here"]);
+  found phase parity 0, 4 of 4 arrivals pending, tx-count 1048575; expect exactly the transactions that complete; the unit wraps the tx-count"]);
 
     let mut bench = Bench::object(4);
     bench.mbar(Op::MbarCompleteTx, u128::from(MAX_COUNT));
     bench.mbar(Op::MbarCompleteTx, 1);
     bench.names(&["\
 MBAR.COMPLETE_TX of 1 transactions takes the tx-count to -1048576: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.1, 6.9)
-  found phase parity 0, 4 of 4 arrivals pending, tx-count -1048575; expect what is completed and no more; the tx-count wraps here"]);
+  found phase parity 0, 4 of 4 arrivals pending, tx-count -1048575; expect exactly the transactions that complete; the unit wraps the tx-count"]);
 }
 
 #[test]
@@ -592,7 +594,7 @@ fn drops_beyond_expected() {
     bench.mbar(Op::MbarArriveDropCount, 3);
     bench.names(&["\
 MBAR.ARRIVE_DROP_COUNT drops 3 of 2 expected arrivals: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.1, 6.9)
-  found phase parity 0, 2 of 2 arrivals pending, tx-count 0; a thread drops once; the expected count wraps here"]);
+  found phase parity 0, 2 of 2 arrivals pending, tx-count 0; let each thread drop at most once; the unit wraps the expected count"]);
 }
 
 #[test]
@@ -603,7 +605,7 @@ fn arrivals_beyond_pending() {
     bench.mbar(Op::MbarArrive, 0);
     bench.names(&["\
 MBAR.ARRIVE arrives once with 0 arrivals pending: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.9)
-  found phase parity 0, 0 of 1 arrivals pending, tx-count 16; init with all arrivals of a phase, and wait between two phases; the pending count wraps here"]);
+  found phase parity 0, 0 of 1 arrivals pending, tx-count 16; init with all arrivals of a phase, and wait between two phases; the unit wraps the pending count"]);
 
     let mut bench = Bench::object(2);
     bench.mbar(Op::MbarArriveCount, 3);
@@ -618,7 +620,7 @@ fn a_no_complete_that_completes() {
     bench.mbar(Op::MbarArriveNoComplete, 2);
     bench.names(&["\
 MBAR.ARRIVE.NO_COMPLETE completes the phase: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.3, 6.9)
-  found phase parity 0, 2 of 2 arrivals pending, tx-count 0; the last arrive of a phase is one without noComplete"]);
+  found phase parity 0, 2 of 2 arrivals pending, tx-count 0; make the last arrival of a phase with an arrive without noComplete"]);
 }
 
 #[test]
@@ -655,10 +657,10 @@ fn stale_phases_and_foreign_states() {
     bench.mbar(Op::MbarTryWait, 0x7fff_f000);
     bench.names(&[
         "\
-MBAR.TEST_WAIT asks with state 0xfffff800, 2 phases old: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.5, 6.9)
-  found phase parity 1, 1 of 1 arrivals pending, tx-count 0; a wait asks about the current phase or the one before; wait in every phase",
+MBAR.TEST_WAIT tests the state 0xfffff800, which is 2 phases old: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.5, 6.9)
+  found phase parity 1, 1 of 1 arrivals pending, tx-count 0; a wait can test only the current and the previous phase; wait in every phase",
         "\
-MBAR.TRY_WAIT asks with state 0x7ffff000, which the object never gave: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.5, 6.9)
+MBAR.TRY_WAIT tests the state 0x7ffff000, which the object never returned: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.5, 6.9)
   found phase parity 1, 1 of 1 arrivals pending, tx-count 0; pass the state of an arrive on this object, or parity << 31",
     ]);
 }
@@ -670,10 +672,9 @@ fn lanes_that_join_in_a_wait_ask_for_themselves() {
     bench.warp(Op::MbarTestWait, Size::U64, 0b1111, |_| 0x40, |lane| if lane == 2 { 7 } else { state });
     let named = bench.named();
     assert_eq!(named.len(), 1);
-    assert!(
-        named[0]
-            .starts_with("MBAR.TEST_WAIT asks with state 0x00000007, which the object never gave: lane 2 at")
-    );
+    assert!(named[0].starts_with(
+        "MBAR.TEST_WAIT tests the state 0x00000007, which the object never returned: lane 2 at"
+    ));
 }
 
 #[test]
@@ -682,8 +683,8 @@ fn an_arrive_without_a_wait_is_named_once_a_phase() {
     bench.warp(Op::MbarArrive, Size::U64, 0b0011, |_| 0x40, |_| 0);
     bench.warp(Op::MbarArrive, Size::U64, 0b1100, |_| 0x40, |_| 0);
     bench.names(&["\
-MBAR.ARRIVE in a phase whose predecessor was not waited for: lane 2 at 0x00000040, tag 5, slot 0, cycle N ([PTX] 9.7.13.15.4)
-  found phase parity 1, 2 of 2 arrivals pending, tx-count 0; one wait at least sees a phase complete before anyone arrives in the next"]);
+MBAR.ARRIVE in a phase, but no wait saw the previous phase complete: lane 2 at 0x00000040, tag 5, slot 0, cycle N ([PTX] 9.7.13.15.4)
+  found phase parity 1, 2 of 2 arrivals pending, tx-count 0; let at least one wait see a phase complete before any thread arrives in the next phase"]);
 }
 
 #[test]
@@ -705,12 +706,12 @@ fn two_words_of_sm_80() {
     bench.names(&[
         "\
 MBAR.ARRIVE.SM80 on a word that is not a live mbarrier object: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.9)
-  found word 0x0000000000000000, which no init made; init it first, and let every thread wait until that is done",
+  found word 0x0000000000000000, which was not written by an init; init it first, and let every thread wait until that is done",
         "\
 MBAR.ARRIVE.SM80 arrives once with 0 arrivals pending: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.9)
-  found phase parity 1, 0 of 0 arrivals pending, two words; init with all arrivals of a phase, and wait between two phases; the pending count wraps here",
+  found phase parity 1, 0 of 0 arrivals pending, two words; init with all arrivals of a phase, and wait between two phases; the unit wraps the pending count",
         "\
-MBAR.ARRIVE.SM80 on two words that no init and no arrive leaves: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.1, 6.2.1, 6.9)
+MBAR.ARRIVE.SM80 on two words that are not the result of an init and arrivals: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.1, 6.2.1, 6.9)
   found phase parity 0, 2 of -1 arrivals pending, two words; init of n stores 2^30 - n below and 2^31 - n above, n from 1 to 1048575",
     ]);
 }
@@ -725,13 +726,13 @@ fn requests_of_the_cluster_are_named_too() {
     bench.names(&[
         "\
 MBAR.ARRIVE arrives once with 0 arrivals pending: cluster request at 0x00000040, tag 9, slot 0, cycle N (spec 6.9)
-  found phase parity 0, 0 of 1 arrivals pending, tx-count 16; init with all arrivals of a phase, and wait between two phases; the pending count wraps here",
+  found phase parity 0, 0 of 1 arrivals pending, tx-count 16; init with all arrivals of a phase, and wait between two phases; the unit wraps the pending count",
         "\
 STS.u32 touches the high word of a live mbarrier object: cluster request at 0x00000044, tag 9, slot 0, cycle N (spec 6.9)
-  found phase parity 0, 1048575 of 1 arrivals pending, tx-count 16; inval the object before its bytes serve another purpose",
+  found phase parity 0, 1048575 of 1 arrivals pending, tx-count 16; inval the object before its bytes are used for other data",
         "\
 MBAR.ARRIVE on a word that is not a live mbarrier object: cluster request at 0x00000048, tag 9, slot 0, cycle N (spec 6.9)
-  found word 0x0000000000000000, which no init made; init it first, and let every thread wait until that is done",
+  found word 0x0000000000000000, which was not written by an init; init it first, and let every thread wait until that is done",
     ]);
 }
 
@@ -760,7 +761,7 @@ fn merged_arrivals_are_judged_one_by_one() {
         run(true, 16),
         ["\
 MBAR.ARRIVE arrives once with 0 arrivals pending: lane 6 at 0x00000040, tag 5, slot 0, cycle N (spec 6.9)
-  found phase parity 0, 0 of 2 arrivals pending, tx-count 16; init with all arrivals of a phase, and wait between two phases; the pending count wraps here"]
+  found phase parity 0, 0 of 2 arrivals pending, tx-count 16; init with all arrivals of a phase, and wait between two phases; the unit wraps the pending count"]
     );
     // Four arrivals, of which two fall in a second phase.
     let named = run(true, 0);

@@ -83,9 +83,9 @@ pub fn rtl_package() -> String {
     rtl_enum(text_of, doc, "op_e", 5, &Op::ALL.map(|op| (op.rtl_name(), op as u8)));
     let doc = "Width and signedness: log2 of the bytes in bits 2:0, signedness in bit 3.";
     rtl_enum(text_of, doc, "size_e", 4, &Size::ALL.map(|size| (size.rtl_name(), size as u8)));
-    let doc = "Why a request touched no memory.";
+    let doc = "Reason why a request touched no memory.";
     rtl_enum(text_of, doc, "fault_e", 2, &Fault::ALL.map(|fault| (fault.rtl_name(), fault as u8)));
-    let doc = "What a lane gets back.";
+    let doc = "Result that a request returns to each lane.";
     let results = RESULTS.map(|kind| format!("Result{kind:?}"));
     let codes: Vec<_> = results.iter().zip(0..).map(|(name, code)| (name.as_str(), code)).collect();
     rtl_enum(text_of, doc, "result_e", 3, &codes);
@@ -99,7 +99,7 @@ pub fn rtl_package() -> String {
             None => legal.push((value, vec![row.op])),
         }
     }
-    let doc = ["Whether operation and size are an instruction (spec 3, both columns of sizes)."];
+    let doc = ["Returns 1 if operation and size are a legal instruction (spec 3, both columns of sizes)."];
     rtl_case(text_of, &doc, "logic legal(op_e op, size_e size)", &legal, "1'b0");
 
     let cluster = |used| ops_with(move |row| row.cluster == used);
@@ -108,8 +108,8 @@ pub fn rtl_package() -> String {
         ("1'b0".to_string(), cluster(ClusterUse::Never)),
     ];
     let doc = [
-        "Whether the object of another CTA of the cluster knows the operation (spec 6.7): those that",
-        "need no result, and then only without one.",
+        "Returns 1 if the cluster port accepts the operation (spec 6.7, 7.5). `red` is 1 if no result is",
+        "wanted. Operations on mbarrier objects are legal only without a result, and some never.",
     ];
     rtl_case(text_of, &doc, "logic cluster_legal(op_e op, logic red)", &arms, "1'b1");
 
@@ -119,7 +119,8 @@ pub fn rtl_package() -> String {
         ("MergeArrive".to_string(), merged(Coalescing::MergeArrive)),
         ("MergeRed && red".to_string(), merged(Coalescing::MergeRed)),
     ];
-    let doc = ["Whether lanes of one address go in one pass, their operands merged or their result shared."];
+    let doc =
+        ["Returns 1 if one pass serves all lanes of one address: operands are merged, or the result shared."];
     rtl_case(text_of, &doc, "logic coalesces(op_e op, logic red)", &arms, "1'b0");
 
     let arms: Vec<_> = RESULTS
@@ -127,23 +128,37 @@ pub fn rtl_package() -> String {
         .into_iter()
         .skip(1)
         .collect();
-    rtl_case(text_of, &["What a lane gets back."], "result_e result_kind(op_e op)", &arms, &results[0]);
+    rtl_case(
+        text_of,
+        &["Returns the kind of result of an operation."],
+        "result_e result_kind(op_e op)",
+        &arms,
+        &results[0],
+    );
 
     type Set = (&'static str, &'static str, fn(&OpRow) -> bool);
     const SETS: [Set; 7] = [
-        ("is_mbarrier", "Whether the operation works on an mbarrier object.", |row| row.op.is_mbarrier()),
-        ("only_reads", "Whether the operation only looks: memory stays as it is.", |row| row.op.only_reads()),
-        ("compares", "Whether the operation stores only where a comparison holds.", |row| row.op.compares()),
-        ("asks_phase", "Whether it asks whether a phase of an object is complete.", |row| {
-            row.op.asks_phase()
+        ("is_mbarrier", "Returns 1 if the operation works on an mbarrier object.", |row| {
+            row.op.is_mbarrier()
         }),
-        ("arrives_once", "Whether each lane arrives once at an object, without an operand.", |row| {
-            row.op.arrives_once()
-        }),
-        ("merges_operands", "Whether lanes without a result merge their operands (MergeRed).", |row| {
-            row.coalescing == Coalescing::MergeRed
-        }),
-        ("reads_c", "Whether the operation reads operand C.", |row| row.operands == Operands::BC),
+        ("only_reads", "Returns 1 if the operation never changes memory.", |row| row.op.only_reads()),
+        ("compares", "Returns 1 for compare-and-store operations.", |row| row.op.compares()),
+        (
+            "asks_phase",
+            "Returns 1 if the operation tests if a phase of an mbarrier object is complete.",
+            |row| row.op.asks_phase(),
+        ),
+        (
+            "arrives_once",
+            "Returns 1 if each lane arrives once at an mbarrier object, without an operand.",
+            |row| row.op.arrives_once(),
+        ),
+        (
+            "merges_operands",
+            "Returns 1 if lanes without a result merge their operands (with MergeRed).",
+            |row| row.coalescing == Coalescing::MergeRed,
+        ),
+        ("reads_c", "Returns 1 if the operation reads operand C.", |row| row.operands == Operands::BC),
     ];
     for (name, doc, wanted) in SETS {
         let ops = rtl_ranges(&ops_with(wanted));

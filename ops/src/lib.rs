@@ -330,8 +330,8 @@ operations! { $
         Cas = 9, "CAS", ([U32 S32 U64 B128], Compare, BC, Old, Writes, Never, Any, "M == Rb ? Rc : M");
         /// `M == Rb ? Rc : M`; returns 1 if the lane stored, else 0.
         Cast = 10, "CAST", ([U32 S32 U64], Compare, BC, Flag, Writes, Never, Any, "M == Rb ? Rc : M");
-        /// Compares and stores as [`Op::Cast`] for one selected lane of each bank group. All other lanes fail
-        /// at once (spec 5).
+        /// Compares and stores as [`Op::Cast`] for one selected lane of each bank group. All other lanes
+        /// fail immediately, without comparing (spec 5).
         CastSpin = 11, "CAST.SPIN", ([U32 S32 U64], Compare, BC, Flag, Writes, Never, Any, "as CAST for one lane of each bank group");
         /// `M` + number of active lanes at this address; returns no result.
         PopcInc = 12, "POPC.INC", ([U32], Update, None, Nothing, Writes, Always, Any, "M + active lanes at this address");

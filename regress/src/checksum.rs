@@ -11,10 +11,10 @@ const FIELD: &str = "\"sum\"";
 /// Reason why a checksum cannot confirm a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Broken {
-    #[error("it has no checksum: it is cut short, or of another version")]
+    #[error("it has no checksum: it is cut short, or from another version")]
     Absent,
     /// The checksum does not match the text.
-    #[error("its checksum is another: it was changed or damaged")]
+    #[error("its checksum does not match: it was changed or damaged")]
     Other,
 }
 

@@ -255,7 +255,7 @@ fn bad_plans_are_refused_with_what_would_work() {
         (
             "[[directed]]\nname = \"d\"\ncases = [\"no/*.json\"]\n".into(),
             None,
-            &["no file is called `no/*.json`"],
+            &["no file matches `no/*.json`"],
         ),
         ("[[kernels]]\nname = \"k\"\nlaunches = [\"plan.toml\"]\n".into(), None, &["KERNEL.launch.toml"]),
         (
@@ -280,10 +280,10 @@ fn bad_plans_are_refused_with_what_would_work() {
         (
             TWO.replace("requests = 50\n", "requests = 4611686018427387903\n"),
             Some("long"),
-            &["profile `long`", "beyond counting"],
+            &["profile `long`", "exceeds 64 bits"],
         ),
         (format!("{random}configs = [\"tiny\", \"tiny\"]\n"), None, &["random `a`", "`tiny` twice"]),
-        (format!("{random}configs = [\"*\", \"tini\"]\n"), None, &["random `a`", "leave the others"]),
+        (format!("{random}configs = [\"*\", \"tini\"]\n"), None, &["random `a`", "remove the others"]),
         (format!("{random}configs = []\n"), None, &["random `a`", "names none"]),
         (
             "[[directed]]\nname = \"d\"\ncases = []\n".into(),

@@ -217,7 +217,7 @@ fn a_folder_without_results_is_free() {
     fs::write(dir.join(".run.json.77"), "{").expect("a draft");
     Store::create(&dir, &header(), false, false).expect("a draft is nothing");
     let error = store::checkpoint(&dir).expect_err("there is none").to_string();
-    assert!(error.contains("begin it again"), "{error}");
+    assert!(error.contains("start it again"), "{error}");
 }
 
 /// A checkpoint that does not match its results cannot be resumed.

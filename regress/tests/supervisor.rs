@@ -146,7 +146,7 @@ fn a_test_that_shows_no_progress_is_killed() {
     assert!(said.contains("no cycle was completed for 1 s"), "{said}");
 }
 
-/// The second stop kills the process at once, even if it does not listen, and its descendants.
+/// The second stop kills the process immediately, even if it does not listen, and its descendants.
 #[test]
 fn the_second_pull_kills_the_process_and_what_it_started() {
     let dir = tempfile::tempdir().expect("a folder");

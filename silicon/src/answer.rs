@@ -22,15 +22,16 @@ pub(crate) fn timed(timings: &[MeasuredTime]) -> impl Iterator<Item = Answered> 
     TIMED.iter().filter_map(|question| question.answered(timings))
 }
 
-/// Says if the phase has completed, by the `test_wait` of a step. Also prints the object after each step that
-/// invalidates it.
+/// Returns the answer lines for an experiment about phases: if the phase has completed, according to the
+/// `test_wait` in step `step`; then the lines of [`objects`] from this step on.
 pub(crate) fn phase_completes(steps: &[ProgramStep], case: &[Observed], step: usize) -> Vec<String> {
     let Some(asked) = case.get(step) else { return Vec::new() };
     let verdict = if asked.result[0] == 1 { "the phase completes" } else { "the phase does not complete" };
     std::iter::once(verdict.into()).chain(objects(steps, &case[step..])).collect()
 }
 
-/// Prints the result of lane 0 of each step. Prints the object in memory after a step that invalidates it.
+/// Returns one answer line per step: the result of lane 0, or after `mbarrier.inval` the 64 bits of the
+/// mbarrier object in memory.
 pub(crate) fn objects(steps: &[ProgramStep], case: &[Observed]) -> Vec<String> {
     let line = |observed: &Observed| {
         let ProgramStep { instruction, answer, .. } = &steps[observed.step];
@@ -47,7 +48,8 @@ pub(crate) fn objects(steps: &[ProgramStep], case: &[Observed]) -> Vec<String> {
     case.iter().filter_map(line).collect()
 }
 
-/// Prints, from step 2 on, the states that the first two lanes and the last lane received.
+/// Returns one answer line per step, from step 2 on: the mbarrier states that the first two active lanes and
+/// the last one received.
 pub(crate) fn states(_: &[ProgramStep], case: &[Observed]) -> Vec<String> {
     let of = |observed: &Observed| {
         let state = |lane: usize| format!("lane {lane} {:#018x}", observed.result[lane]);
@@ -58,17 +60,19 @@ pub(crate) fn states(_: &[ProgramStep], case: &[Observed]) -> Vec<String> {
     case.iter().skip(2).map(of).collect()
 }
 
-/// Prints the bytes that remain after stores of several lanes to one place. The value of lane `n` is `n + 1`.
+/// Returns one answer line per step: bytes 0 to 15 of memory after several lanes have stored to one word.
+/// Lane `n` stores the value `n + 1`.
 pub(crate) fn last_stores(_: &[ProgramStep], case: &[Observed]) -> Vec<String> {
     let stayed = |observed: &Observed| {
         let bytes: Vec<u8> = observed.after.iter().take(4).flat_map(|word| word.to_le_bytes()).collect();
-        format!("step {}: bytes 0 to 15 are {bytes:?} (the value of lane n is n + 1)", observed.step)
+        format!("step {}: bytes 0 to 15 are {bytes:?} (lane n stores n + 1)", observed.step)
     };
     case.iter().map(stayed).collect()
 }
 
-/// Prints the order in which lanes were served. For an exchange, the returned values form a chain. For
-/// additions of distinct powers of two, a later lane receives a sum with more bits set.
+/// Returns one answer line per step and address: the order in which the lanes were served. For an exchange,
+/// each lane receives the operand of the lane before. For additions of distinct powers of two, a later lane
+/// receives a sum with more bits set.
 pub(crate) fn order(_: &[ProgramStep], case: &[Observed]) -> Vec<String> {
     let of = |observed: &Observed| {
         let mut places: Vec<u32> = observed.lanes().map(|lane| observed.asked.offset[lane]).collect();
@@ -88,8 +92,9 @@ pub(crate) fn order(_: &[ProgramStep], case: &[Observed]) -> Vec<String> {
     case.iter().flat_map(of).collect()
 }
 
-/// Returns the lanes of an exchange in the order in which they were served. Returns `None` if the values do
-/// not form a chain from the value before.
+/// Returns all lanes of an exchange in the order in which they were served: the first lane receives the old
+/// value in memory, each further lane the operand of the lane before. Returns `None` if the received values
+/// do not fit any order.
 fn chain(observed: &Observed) -> Option<Vec<usize>> {
     let mut got = observed.value(&observed.before, 0, 4);
     let mut chain = Vec::new();
@@ -135,7 +140,8 @@ fn each(timings: &[MeasuredTime], of: &str, contention: Contention) -> Option<f6
     timings.iter().find(|t| t.of == of && t.contention == contention && t.warps == 1).map(|t| t.each)
 }
 
-/// Times of one contention family, for each number of lanes in [`WAYS`].
+/// Returns the time per operation of the instruction `of` for each number of lanes in [`WAYS`]. `family`
+/// makes the contention from a number of lanes. Returns `None` if a time is missing.
 fn series(timings: &[MeasuredTime], of: &str, family: fn(u32) -> Contention) -> Option<Vec<f64>> {
     WAYS.iter().map(|n| each(timings, of, family(*n))).collect()
 }
@@ -146,7 +152,7 @@ fn listed(cycles: &[f64]) -> String {
 
 const TIMED: &[Timed] = &[
     Timed {
-        asks: "how many lanes of a CAST.SPIN loop win per trip, and per what are they selected: word or bank",
+        asks: "how many lanes of a CAST.SPIN loop store per iteration: one per word or one per bank",
         clauses: &["5.1", "5.2", "5.3"],
         answer: |timings| {
             let mut lines = Vec::new();
@@ -156,21 +162,21 @@ const TIMED: &[Timed] = &[
                 let apart = series(timings, of, Contention::Apart)?;
                 lines.push(format!("{of}, cycles for 1 2 4 8 16 32 lanes:"));
                 lines.push(format!(
-                    "  on one word {}, on one bank {}, apart {}",
+                    "  on one word {}, in one bank {}, in separate banks {}",
                     listed(&word),
                     listed(&bank),
                     listed(&apart)
                 ));
-                // With one winner per round trip, 8 lanes need 8 trips.
+                // If one lane stores per iteration of the retry loop, 8 lanes need 8 iterations.
                 let trips = |cycles: &[f64]| cycles[3] / cycles[0].max(1.0);
                 lines.push(format!(
-                    "  8 lanes take {:.1} times as long as one on one word, {:.1} times on one bank: {}",
+                    "  8 lanes on one word take {:.1} times as long as 1 lane, in one bank {:.1} times: {}",
                     trips(&word),
                     trips(&bank),
                     if trips(&bank) > 4.0 {
-                        "one lane of a bank wins per trip"
+                        "one lane of a bank stores per iteration"
                     } else {
-                        "lanes of one bank win together"
+                        "lanes of one bank store in the same iteration"
                     }
                 ));
             }
@@ -178,7 +184,7 @@ const TIMED: &[Timed] = &[
         },
     },
     Timed {
-        asks: "what does a further lane in a bank, and on a word, cost",
+        asks: "how many cycles does each further lane on one word or in one bank cost",
         clauses: &["4.1", "4.3"],
         answer: |timings| {
             let of = "atom.add.u32 latency";
@@ -201,13 +207,13 @@ const TIMED: &[Timed] = &[
             let (one, variable) = (of("red.add.u32 of 1 throughput")?, of("red.add.u32 throughput")?);
             let apart = each(timings, "red.add.u32 throughput", Contention::Apart(32))?;
             Some(vec![format!(
-                "constant 1: {one:.1} cycles, a variable: {variable:.1}, apart: {apart:.1}; {}",
-                if one < variable / 2.0 { "merged" } else { "not merged, or both are" }
+                "constant 1: {one:.1} cycles, a variable: {variable:.1}, separate words: {apart:.1}; {}",
+                if one < variable / 2.0 { "merged" } else { "not merged, or both merged" }
             )])
         },
     },
     Timed {
-        asks: "after how long does try_wait give up",
+        asks: "after which time does try_wait time out",
         clauses: &["6.10"],
         answer: |timings| {
             let waits: Vec<String> = timings

@@ -9,7 +9,7 @@ use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
 use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-/// Limit in bytes for one field: a damaged or hostile capture must not fill memory.
+/// Limit for one JSON field, in bytes: a damaged or hostile capture must not fill memory.
 const MOST: u64 = 64 << 20;
 
 pub(crate) fn number(bytes: &[u8]) -> u128 {

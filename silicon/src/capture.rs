@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use crate::program::TestProgram;
 
-/// Version of the format. Later versions are refused.
+/// Version of the capture format. Files with a later version are refused.
 pub const VERSION: u32 = 1;
 
 /// Limit in bytes for one line: a program with its input and output.
@@ -30,7 +30,7 @@ pub enum CaptureEntry {
 /// GPU, driver, date and kit version of a capture.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct CaptureHeader {
-    /// Version of the format.
+    /// Version of the capture format.
     pub atoms_capture: u32,
     /// Version of the capture kit.
     pub kit: String,
@@ -135,12 +135,16 @@ pub enum CaptureError {
     #[error("cannot be read")]
     Read(#[from] std::io::Error),
     #[error(
-        "is no capture: its first line is not `{{\"crc\":...,\"entry\":{{\"header\":...` (docs/silicon.md)"
+        "is not a capture: its first line is not `{{\"crc\":...,\"entry\":{{\"header\":...` (docs/silicon.md)"
     )]
     NoCapture,
-    #[error("has version {found} of the format, and this program reads up to {VERSION}; use a newer one")]
+    #[error(
+        "has format version {found}, but this program reads versions up to {VERSION}; use a newer program"
+    )]
     Newer { found: u64 },
-    #[error("line {line}: {message}; the lines before it can be used: delete it and those behind it")]
+    #[error(
+        "line {line}: {message}; the lines before it are usable: delete this line and all lines after it"
+    )]
     Damaged {
         /// Line number, from 1.
         line: usize,
@@ -172,12 +176,14 @@ pub fn write_line(mut writer: impl Write, line: &str) -> std::io::Result<()> {
 /// # Errors
 /// Description of the fault in the line.
 pub fn read_entry(line: &str) -> Result<CaptureEntry, String> {
-    let Line { crc, entry } = serde_json::from_str(line).map_err(|error| format!("no entry: {error}"))?;
+    let Line { crc, entry } = serde_json::from_str(line).map_err(|error| format!("not an entry: {error}"))?;
     let found = format!("{:08x}", crc32fast::hash(entry.get().as_bytes()));
     if found != crc {
-        return Err(format!("its checksum is {found}, and it says {crc}: it was changed or damaged"));
+        return Err(format!(
+            "the checksum of its entry is {found}, but the line states {crc}: the line was changed or damaged"
+        ));
     }
-    serde_json::from_str(entry.get()).map_err(|error| format!("no entry of this format: {error}"))
+    serde_json::from_str(entry.get()).map_err(|error| format!("not an entry of this format: {error}"))
 }
 
 /// True if a file that starts with these bytes may be a capture: text, or gzip.
@@ -206,7 +212,8 @@ impl Capture {
         let mut next = |line: &mut String| -> std::io::Result<bool> {
             line.clear();
             lines.by_ref().take(MOST_LINE_BYTES).read_line(line)?;
-            // A line without a line end was cut off during writing.
+            // A line without a line end is incomplete: the capture program was stopped while it wrote the
+            // line.
             Ok(line.ends_with('\n'))
         };
         if !next(&mut line)? {
@@ -233,7 +240,7 @@ impl Capture {
                 }
                 CaptureEntry::End(end) if capture.end.is_none() => capture.end = Some(end),
                 CaptureEntry::Record(_) | CaptureEntry::End(_) => {
-                    return Err(damaged("it stands behind the last line".into()));
+                    return Err(damaged("an entry after the end entry".into()));
                 }
                 CaptureEntry::Header(_) => {
                     return Err(damaged("a second header: two captures in one file".into()));

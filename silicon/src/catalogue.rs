@@ -15,14 +15,16 @@ const CASES: usize = 20;
 
 const REQUESTS: usize = 3;
 
-/// Number of mbarrier programs per architecture, and number of instructions in each.
+/// Number of mbarrier programs per architecture (`SEQUENCES`), and number of instructions in each
+/// (`SEQUENCE_STEPS`).
 const SEQUENCES: usize = 12;
 const SEQUENCE_STEPS: usize = 10;
 
-/// Distributions of the 32 lanes, besides all lanes in one warp.
+/// Distributions of the 32 lanes of a request over warps or CTAs, used in addition to `Spread::Warp` (all
+/// lanes in one warp).
 const SPREADS: [Spread; 4] = [Spread::Warps(2), Spread::Warps(8), Spread::Cluster(2), Spread::Cluster(4)];
 
-/// Qualifiers for order and scope. `.cluster` needs sm_90 or later.
+/// PTX qualifiers for memory order and scope. `.cluster` needs sm_90 or later.
 const ORDERS: [&str; 13] = [
     ".relaxed.cta",
     ".acquire.cta",
@@ -39,11 +41,11 @@ const ORDERS: [&str; 13] = [
     ".acq_rel.cluster",
 ];
 
-/// Number of entries at the start of [`ORDERS`] that need no clusters.
+/// Number of entries at the start of [`ORDERS`] that do not need clusters.
 const BEFORE_CLUSTERS: usize = 9;
 
-/// All programs for a seed. Experiments come first, then behaviour, then timing: a run that is cut short has
-/// the most important part.
+/// Returns all programs for a seed. Experiments come first, then tests of behaviour, then timing: a run that
+/// is stopped early has the most important programs.
 pub fn programs(seed: u64) -> Vec<TestProgram> {
     let mut programs = experiment::programs();
     programs.extend(behaviour(seed));
@@ -58,8 +60,8 @@ fn behaviour(seed: u64) -> Vec<TestProgram> {
         programs.push(requests(&mut rng, instruction, Spread::Warp, ""));
         if instruction.is_atomic() {
             let spread = SPREADS[n % SPREADS.len()];
-            // One order and one scope for each instruction. The loop below covers all of them for a few
-            // instructions.
+            // Draw one memory order and one scope for each instruction. The next loop uses all orders and
+            // scopes, but only for a few instructions.
             let known = if spread.ctas() > 1 { ORDERS.len() } else { BEFORE_CLUSTERS };
             let orders: Vec<_> = ORDERS[..known].iter().filter(|order| instruction.takes(order)).collect();
             programs.push(requests(&mut rng, instruction, spread, orders[n % orders.len()]));
@@ -72,7 +74,8 @@ fn behaviour(seed: u64) -> Vec<TestProgram> {
             programs.extend(SPREADS.map(|spread| requests(&mut rng, instruction, spread, "")));
         }
     }
-    // Compilers emit different code for remote shared memory, depending on the operation.
+    // Use a cluster of two CTAs: compilers emit different code for remote shared memory, depending on the
+    // operation.
     let by_two = |instruction| requests(&mut rng, instruction, Spread::Cluster(2), "");
     programs.extend([ATOMICS, LOOPS].into_iter().flatten().map(by_two));
     for since in [80, 90] {
@@ -110,7 +113,7 @@ fn requests(
     let cluster = spread.ctas() > 1 || order.ends_with(".cluster");
     let asks = Asked {
         name: &about,
-        asks: format!("does some order of the lanes explain {about}"),
+        asks: format!("does some serial order of the lanes explain the results of {about}"),
         undefined: instruction.is_open(spread.ctas()),
     };
     let mut clauses = match instruction.meaning {
@@ -132,7 +135,7 @@ fn barriers(rng: &mut Rng, since: u32, spread: Spread, n: usize) -> TestProgram 
     let spelled = barrier::sequence(rng, since, SEQUENCE_STEPS, spread.ctas() > 1);
     let cases: Vec<_> = (0..CASES).map(|_| barrier::case(rng, &spelled, spread.ctas())).collect();
     let name = format!("mbarrier sequence {n} of sm_{since} by {}", place(spread));
-    let asks = format!("do objects go through the phases of the specification: {name}");
+    let asks = format!("do mbarrier objects complete phases as specified: {name}");
     let clauses: &[&str] = match (since, spread) {
         (80, _) => &["6.2", "6.2.1", "6.3", "6.4", "6.5", "6.6"],
         (_, Spread::Cluster(_)) => &["6.2", "6.3", "6.4", "6.7"],

@@ -10,7 +10,8 @@ use crate::programs::draw::{DrawnCase, DrawnRequest, WORDS};
 use crate::programs::kernel::Spelled;
 use crate::times::MeasuredTime;
 
-/// One instruction of an experiment: active lanes, byte offset of each lane, Rb, Rc.
+/// One instruction of an experiment: bit mask of the active lanes (bit = lane), byte offset and operand Rb of
+/// each lane, and index of the step that returned the mbarrier state to use.
 struct Line {
     instruction: &'static str,
     lanes: u32,
@@ -33,7 +34,7 @@ const fn one(instruction: &'static str, b: fn(usize) -> u128) -> Line {
     Line { instruction, lanes: 1, offset: |_| 0, b, state_of: None }
 }
 
-/// Instruction of one lane on the object at this offset.
+/// Instruction that only lane 0 executes, on the mbarrier object at byte offset `offset`.
 const fn at(offset: fn(usize) -> u32, instruction: &'static str, b: fn(usize) -> u128) -> Line {
     Line { offset, ..one(instruction, b) }
 }
@@ -48,8 +49,8 @@ const fn asked(instruction: &'static str, state_of: usize) -> Line {
     Line { instruction, lanes: 1, offset: |_| 0, b: |_| 0, state_of: Some(state_of) }
 }
 
-/// All experiments about behaviour. Timed programs answer the questions about time. Two experiments that may
-/// fault must not be adjacent: a run stops after three programs in a row that lose the GPU.
+/// All experiments about behaviour; timed programs answer the questions about time. A run stops after three
+/// programs in a row that leave the GPU unusable, so two experiments that may fault must not be adjacent.
 pub(crate) const EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "expect_tx to zero with nothing pending",
@@ -69,7 +70,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "words of an object through two phases",
-        asks: "what do the 64 bits of an object hold, bit 0 and the lock included",
+        asks: "what do the 64 bits of an mbarrier object contain, including bit 0 and the lock bit",
         clauses: &["6.2", "6.6"],
         since: 80,
         undefined: false,
@@ -88,7 +89,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "a live object in memory",
-        asks: "does a load see an object that is live, and does a store change it",
+        asks: "does a load return the bits of a live mbarrier object, and does a store change the object",
         clauses: &["6.9"],
         since: 90,
         undefined: true,
@@ -107,7 +108,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "an object after inval",
-        asks: "does an object that was invalidated go on with what is in memory",
+        asks: "does an operation on an invalidated mbarrier object use the bits in memory",
         clauses: &["6.9"],
         since: 90,
         undefined: true,
@@ -125,7 +126,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "an arrive at a word that is no object",
-        asks: "what does an arrive at a word that no init made an object",
+        asks: "what does an arrive do at a word that was never initialized as an mbarrier object",
         clauses: &["6.9"],
         since: 90,
         undefined: true,
@@ -134,7 +135,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "tx-count in an object",
-        asks: "how does the tx-count stand in the 64 bits, and at its limits",
+        asks: "how is the tx-count encoded in the 64 bits of an mbarrier object, also at its limits",
         clauses: &["6.1", "6.2"],
         since: 90,
         undefined: false,
@@ -158,7 +159,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "states of a noComplete arrive",
-        asks: "which lanes does the TMASK word of a noComplete arrive name, and what is the state of each",
+        asks: "which lanes are set in the TMASK word of a noComplete arrive, and which state does each get",
         clauses: &["6.6", "6.8"],
         since: 80,
         undefined: false,
@@ -172,7 +173,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "an arrive beyond pending",
-        asks: "what becomes of an object that more arrive at than are pending",
+        asks: "what happens to an mbarrier object with more arrivals than are pending",
         clauses: &["6.9"],
         since: 90,
         undefined: true,
@@ -200,7 +201,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "a warp that arrives twice as often as expected",
-        asks: "does a warp complete two phases in one arrive, when half of it is expected",
+        asks: "does one arrive of a warp complete two phases if the expected count is half the warp",
         clauses: &["6.3", "6.6"],
         since: 90,
         undefined: false,
@@ -242,7 +243,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "stores to one word",
-        asks: "whose value stays when all lanes store to one word, and when they store to its bytes",
+        asks: "which lane's value remains if all lanes store to one word, or to the bytes of one word",
         clauses: &["3.5"],
         since: 70,
         undefined: false,
@@ -269,7 +270,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "order of lanes in a CAST.SPIN loop",
-        asks: "in which order do lanes win whose retry loop is on one word: which lane does CAST.SPIN select",
+        asks: "in which order does CAST.SPIN select the lanes if the retry loops of all lanes use one word",
         clauses: &["5.3", "5.4"],
         since: 70,
         undefined: false,
@@ -313,7 +314,7 @@ impl Line {
     }
 }
 
-/// Answers every question for which the capture has a program. If the program failed, the answer is the
+/// Answers every question for which the capture has a program. If the program failed, the answer states the
 /// reason.
 pub(crate) fn answers(capture: &Capture, timings: &[MeasuredTime]) -> Vec<Answered> {
     let mut answers = Vec::new();
@@ -332,14 +333,18 @@ pub(crate) fn answers(capture: &Capture, timings: &[MeasuredTime]) -> Vec<Answer
 fn behaviour(record: &ProgramRecord, answer: fn(&[ProgramStep], &[Observed]) -> Vec<String>) -> Vec<String> {
     let outputs = match &record.outcome {
         ProgramOutcome::Outputs(_) => record.outputs().unwrap_or_default(),
-        ProgramOutcome::Skipped(why) => return vec![format!("not asked: {why}")],
+        ProgramOutcome::Skipped(why) => return vec![format!("not run: {why}")],
         ProgramOutcome::Failed(why) => return vec![format!("the launch fails: {why}")],
-        ProgramOutcome::TimedOut(seconds) => return vec![format!("no answer: it hung for {seconds} s")],
+        ProgramOutcome::TimedOut(seconds) => {
+            return vec![format!("no answer: the program was still running after {seconds} s")];
+        }
     };
     let Some((launch, output)) = record.program.launches.iter().zip(outputs).next() else {
-        return vec!["no answer: no launch".into()];
+        return vec!["no answer: the program has no launch".into()];
     };
-    let Reading::Steps(steps) = &launch.reading else { return vec!["no answer: it read clocks".into()] };
+    let Reading::Steps(steps) = &launch.reading else {
+        return vec!["no answer: the program measures times, not results".into()];
+    };
     match observe::cases(steps, &launch.input, output) {
         Ok(cases) => cases.first().map_or_else(Vec::new, |case| answer(&steps.steps, case)),
         Err(why) => vec![format!("no answer: {why}")],

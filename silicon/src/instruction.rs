@@ -7,7 +7,8 @@ use crate::value::{Update, ValueType};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Meaning {
-    /// One operation of the unit. `op` and `size` are stored under the names of the trace format.
+    /// One operation of the unit. `op` and `size` are stored in the capture under the names of the trace
+    /// format.
     Unit {
         #[serde(serialize_with = "by_name", deserialize_with = "op_named")]
         op: atoms_ops::Op,
@@ -60,10 +61,10 @@ impl TestInstruction {
         [ATOMICS, LOOPS, ACCESSES, BARRIERS, REMOTE].into_iter().flatten().find(|i| i.name == name)
     }
 
-    /// True if PTX or the compiler leaves the result undefined when several lanes access one place. A store
-    /// wider than a word can leave the value of a different lane than a narrow store would. For most 64-bit
-    /// and packed-half atomics, compilers emit a separate load and store if the address may be in another
-    /// CTA, so updates get lost.
+    /// True if PTX or the compiler leaves the result undefined when several lanes access one address. If
+    /// several lanes store values wider than a word, the value of another lane than with narrow stores can
+    /// remain. For most 64-bit and packed-half atomics, compilers emit a separate load and store if the
+    /// address may be in another CTA, so updates get lost.
     pub(crate) fn is_open(&self, ctas: u32) -> bool {
         match self.meaning {
             Meaning::Unit { op: Op::Store, size } => size.bytes() > 4,
@@ -124,7 +125,7 @@ impl TestInstruction {
             }
             ("mbarrier", _) => {
                 let count = if self.bits == 32 { operands.replace("%b", "%n") } else { operands };
-                // The `try_wait` hint and the parity are 32 bits wide.
+                // The time hint of `try_wait`, the count and the parity are 32 bits wide.
                 let operation = [".remote", ".count", ".hint"]
                     .iter()
                     .fold(rest, |rest, suffix| rest.trim_end_matches(suffix));

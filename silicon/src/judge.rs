@@ -12,7 +12,7 @@ use crate::value::{Update, ValueType};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Judgement {
     pub accepted: u64,
-    /// Number of steps that the oracle cannot decide.
+    /// Number of steps for which the oracle cannot decide if the answer is correct.
     pub open: u64,
     /// Answers that contradict the specification as this project reads it.
     pub refused: Vec<RefusedAnswer>,
@@ -44,8 +44,9 @@ pub fn judge(steps: &Steps, arch: u32, input: &[u8], output: &[u8]) -> Result<Ju
         checker.set_allocation(0, Some(Allocation { base_row: 0, size_bytes: 4 * steps.words, rank: 0 }));
         for observed in case {
             let step = &steps.steps[observed.step];
-            // Each step starts from the captured memory, not from the oracle's own result of the previous
-            // step. Live mbarrier objects cannot be read back, so for them the oracle keeps its own values.
+            // Each step starts from the captured memory, not from the oracle's result of the previous step.
+            // Live mbarrier objects cannot be read back from a GPU, so the oracle keeps its own values for
+            // them.
             observed.known_before().for_each(|(word, value)| checker.set_word(word, value));
             match one(&mut checker, step, arch, observed) {
                 Verdict::Accepted => judgement.accepted += 1,
@@ -80,7 +81,7 @@ fn refused(clause: &str, text: String) -> Verdict {
 }
 
 fn strayed((word, got): (u32, u32)) -> (&'static str, String) {
-    ("spec 2.4", format!("word {word} became {got:#x}, and no lane names it"))
+    ("spec 2.4", format!("word {word} changed to {got:#x}, but no lane addresses it"))
 }
 
 fn one(checker: &mut Checker, step: &ProgramStep, arch: u32, observed: &Observed) -> Verdict {
@@ -93,7 +94,7 @@ fn one(checker: &mut Checker, step: &ProgramStep, arch: u32, observed: &Observed
     if let Some(lane) = (0..LANES).filter(silent).find(|lane| observed.result[*lane] != 0) {
         return refused(
             "spec 2.6",
-            format!("lane {lane} gets {:#x}, and is to get nothing", observed.result[lane]),
+            format!("lane {lane} received {:#x}, but must receive no result", observed.result[lane]),
         );
     }
     match step.meaning {
@@ -146,14 +147,15 @@ fn released(checker: &mut Checker, observed: &Observed) -> Result<(), Rejection>
     checker.request(&load, &response, Some(&[]))
 }
 
-/// Checks the count, which a state holds in bits 62:43 (spec 6.6).
+/// Checks the results of `mbarrier.pending_count`: the count is in bits 62:43 of the state operand (spec
+/// 6.6).
 fn pending_count(observed: &Observed) -> Verdict {
     for lane in observed.lanes() {
         let (state, count) = (observed.asked.b[lane], observed.result[lane]);
         let pending = (1u128 << 20).wrapping_sub(state >> 43 & 0xf_ffff) & 0xf_ffff;
         if count != pending {
             let text = format!(
-                "lane {lane}: the state {state:#018x} has {pending} pending, and the count is {count}"
+                "lane {lane}: the state {state:#018x} has {pending} pending arrivals, but the count is {count}"
             );
             return refused("spec 6.6", text);
         }
@@ -161,11 +163,12 @@ fn pending_count(observed: &Observed) -> Verdict {
     if observed.written(0, true).is_empty() {
         Verdict::Accepted
     } else {
-        refused("spec 6.3", "memory changed".into())
+        refused("spec 6.3", "pending_count changed memory".into())
     }
 }
 
-/// Checks for each address that some order of the lanes explains a retry loop (spec 4.5, 7.2).
+/// Checks for each address that some order of the lanes explains the results and the final memory of a retry
+/// loop (spec 4.5, 7.2).
 fn explain_loop(
     step: &ProgramStep,
     update: Update,
@@ -198,14 +201,14 @@ fn explain_loop(
         };
         let at = format!("offset {:#x}", observed.asked.offset[first]);
         let explained = match (&here[..], step.answer) {
-            // A single lane may have any float operand. The comparison ignores the bits of NaNs, because PTX
-            // does not fix them.
+            // A single lane may have any float operand. PTX does not fix the bits of a NaN, so the comparison
+            // ignores them.
             ([lane], answer) => {
                 let (got, left) = (observed.result[*lane], updated(*lane, before));
                 if answer == LaneResult::Register && got != before {
-                    Err(format!("lane {lane} got {got:#x}, and {before:#x} stood there"))
+                    Err(format!("lane {lane} received {got:#x}, but memory held {before:#x}"))
                 } else if value.canonical(low(left)) != value.canonical(low(after)) {
-                    Err(format!("lane {lane} leaves {left:#x}, and memory holds {after:#x}"))
+                    Err(format!("lane {lane} must store {left:#x}, but memory holds {after:#x}"))
                 } else {
                     Ok(())
                 }
@@ -217,13 +220,14 @@ fn explain_loop(
                     .collect();
                 order_exists(before, &edges, after)
             }
-            // Without results, any order leaves the same memory: the drawn operands commute.
+            // Without results, every order of the lanes leaves the same memory, because only operands that
+            // commute were drawn.
             (lanes, _) => {
                 let left = lanes.iter().fold(before, |old, lane| updated(*lane, old));
                 if left == after {
                     Ok(())
                 } else {
-                    Err(format!("every order leaves {left:#x}, memory holds {after:#x}"))
+                    Err(format!("every order of the lanes leaves {left:#x}, but memory holds {after:#x}"))
                 }
             }
         };

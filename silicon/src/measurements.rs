@@ -3,8 +3,8 @@
 use crate::program::{Clock, Contention};
 use crate::times::MeasuredTime;
 
-/// Timed instructions that have an equivalent workload: name of the timing, workloads of one round, memory
-/// order.
+/// Timed instructions that have an equivalent workload of `atoms explore`. Columns: name of the timing,
+/// workloads that make up one round, memory order.
 #[rustfmt::skip]
 const WORKLOADS: &[(&str, &[&str], &str)] = &[
     ("ld.u32 latency",                         &["contend op=lds"],                                   ""),
@@ -52,7 +52,7 @@ pub fn csv(gpu: &str, timings: &[MeasuredTime]) -> Vec<String> {
             ))
         };
         let parts = workloads.iter().map(part).collect::<Option<Vec<_>>>()?.join(" + ");
-        // Exactly repeated readings still get a tolerance of 1 %, because the calibration weighs figures by
+        // Readings that are all equal still get a tolerance of 1 %, because the calibration weighs figures by
         // their tolerance.
         let tolerance = (100.0 * time.spread / time.each).max(1.0);
         let is_usable = time.clock == Clock::Cycles && time.each > 0.0;

@@ -16,7 +16,7 @@ pub const fn geometry(words: u32) -> Geometry {
 #[derive(Clone, Debug)]
 pub struct Observed {
     pub step: usize,
-    /// Request. For a step that takes a state, Rb holds that state.
+    /// Request as drawn. For a step with an mbarrier state as operand, Rb holds this state.
     pub asked: DrawnRequest,
     /// Result per lane; zero for lanes without a result.
     pub result: [u128; LANES],
@@ -36,7 +36,7 @@ pub fn cases(steps: &Steps, input: &[u8], output: &[u8]) -> Result<Vec<Vec<Obser
     let (of_input, of_output, cases) = (steps.input_bytes(), steps.output_bytes(), steps.cases as usize);
     for (name, found, each) in [("input", input.len(), of_input), ("output", output.len(), of_output)] {
         if found != each * cases || each == 0 {
-            return Err(format!("{found} bytes of {name}, and {cases} cases of {each} bytes were expected"));
+            return Err(format!("the {name} has {found} bytes; expected {cases} cases of {each} bytes"));
         }
     }
     let of_case = |(input, output)| one(steps, DrawnCase::unpack(steps, input), output);
@@ -105,7 +105,8 @@ impl Observed {
         words.filter(|w| changed(*w) || named(*w)).map(|w| (w, self.after[w as usize])).collect()
     }
 
-    /// True if the word belongs to no live object, neither before nor after the step.
+    /// True if the word is outside all mbarrier objects that are live before or after the step, so that the
+    /// captured value has a meaning.
     pub fn is_seen(&self, word: u32) -> bool {
         !within(&self.live_before, word) && !self.is_hidden_after(word)
     }
@@ -151,7 +152,8 @@ impl Observed {
             Op::MbarTestWait | Op::MbarTryWait => self.asked.b.map(|parity| (parity & 1) << 31),
             _ => self.asked.b,
         };
-        // For a noComplete arrive, code after the unit's answer builds the state (spec 6.8).
+        // For a noComplete arrive, the compiled code builds the state from the response of the unit (spec
+        // 6.8).
         let together = matches!(op, Op::MbarArriveNoComplete | Op::MbarArriveDropNoComplete);
         let mask = (0..LANES).filter(|lane| self.asked.active[*lane]).fold(0, |mask, lane| mask | 1 << lane);
         let request = SerialRequest {

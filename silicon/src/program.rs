@@ -42,7 +42,7 @@ impl TestProgram {
     }
 }
 
-/// Limits: words of memory per case, steps per case, cases per launch.
+/// Limits for a capture: words of memory per case, steps per case, cases per launch.
 const MOST: [u32; 3] = [12 * 1024, 64, 4096];
 
 impl ProgramLaunch {
@@ -65,7 +65,7 @@ impl ProgramLaunch {
                     steps.steps.iter().enumerate().filter_map(|(at, step)| Some((at, step.state_of?)));
                 match of.find(|(at, of)| of >= at) {
                     Some((at, of)) => {
-                        Err(format!("step {at} takes the state of step {of}, which is not before it"))
+                        Err(format!("step {at} uses the state of step {of}, which is not an earlier step"))
                     }
                     None => Ok(()),
                 }
@@ -133,7 +133,7 @@ pub struct ProgramStep {
     pub instruction: String,
     pub meaning: Meaning,
     pub answer: LaneResult,
-    /// Index of the earlier step whose returned state is the operand.
+    /// Index of the earlier step whose returned mbarrier state is the operand of this step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state_of: Option<usize>,
 }

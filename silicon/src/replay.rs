@@ -8,9 +8,9 @@ use crate::program::{ENTRY, ProgramLaunch, TestProgram};
 
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError<E: std::error::Error + 'static> {
-    #[error("the PTX is not read here: {0}")]
+    #[error("this project does not support the PTX: {0}")]
     Ptx(String),
-    #[error("the run ended early")]
+    #[error("the run on the core failed")]
     Run(#[source] RunError<E>),
 }
 

@@ -12,20 +12,20 @@ use crate::program::Reading;
 use crate::replay;
 use crate::times::{self, Fit, MeasuredTime};
 
-/// Findings kept per program. Further findings are only counted.
+/// Number of findings kept per program. Further findings are only counted.
 const KEPT: usize = 3;
 
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct CaptureReport {
     /// GPU, driver and date of the capture.
     pub header: CaptureHeader,
-    /// True if the capture has its last line.
+    /// True if the capture has its last line, so that the run was not cut off.
     pub complete: bool,
     /// Reason why the run stopped early. `None` if every program was attempted.
     pub stopped: Option<String>,
     /// Numbers of programs by outcome.
     pub programs: OutcomeCounts,
-    /// Verdicts of the oracle.
+    /// Numbers of accepted, undecided and refused steps, and the findings of the oracle.
     pub oracle: Judged,
     /// Result of the replay. `None` if no replay was made.
     pub replayed: Option<ReplayResult>,
@@ -93,7 +93,11 @@ pub fn judge(capture: &Capture) -> CaptureReport {
         }
         let outputs = record.outputs().unwrap_or_default();
         if record.outputs().is_some() && outputs.len() != record.program.launches.len() {
-            let why = format!("{} launches, and {} outputs", record.program.launches.len(), outputs.len());
+            let why = format!(
+                "the program has {} launches, but the capture has {} outputs",
+                record.program.launches.len(),
+                outputs.len()
+            );
             programs.failed.push((name.clone(), why));
         }
         for (launch, output) in record.program.launches.iter().zip(outputs) {

@@ -35,7 +35,7 @@ struct Readings {
 fn readings(times: &Times, output: &[u8]) -> Option<Readings> {
     let per_sample = 8 * times.warps as usize;
     let sample = |bytes: &[u8]| bytes.chunks_exact(8).map(|word| number(word) as u64).max();
-    // The first sample is a warm-up.
+    // Skip the first sample: it is a warm-up.
     let mut of: Vec<u64> = output.chunks_exact(per_sample).skip(1).filter_map(sample).collect();
     of.sort_unstable();
     let median = *of.get(of.len() / 2)?;
@@ -78,7 +78,7 @@ fn timing(lengths: &[(Times, Readings)]) -> Option<MeasuredTime> {
 pub struct Fit {
     /// Instruction and kind of repetition.
     pub of: String,
-    /// Place for which the lanes compete: `one word`, `one bank`, `each word`, `each bank`.
+    /// Resource for which the lanes compete: `one word`, `one bank`, `each word`, `each bank`.
     pub on: &'static str,
     /// Cycles with one lane.
     pub base: f64,
@@ -90,7 +90,7 @@ pub struct Fit {
     pub points: Vec<(u32, f64)>,
 }
 
-/// Name of a contention family, and predicate for its members.
+/// Name of a contention family, and function that is true for the contentions of this family.
 type Family = (&'static str, fn(Contention) -> bool);
 
 const FAMILIES: [Family; 4] = [

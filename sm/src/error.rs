@@ -21,14 +21,15 @@ impl<E: std::error::Error + 'static> From<KernelError> for RunError<E> {
 
 #[derive(Debug, thiserror::Error)]
 pub enum KernelError {
-    #[error("kernel `{kernel}` needs {} instruction(s) that this core lacks:{}", instructions.len(), listed(instructions))]
+    #[error("kernel `{kernel}` uses {} instruction(s) that this core does not support:{}", instructions.len(), listed(instructions))]
     Unsupported { kernel: String, instructions: Vec<UnsupportedInstruction> },
     #[error(transparent)]
     Launch(#[from] LaunchError),
     #[error("{message}; {help}")]
     Resources { message: String, help: String },
     #[error(
-        "CTA {cta}: its allocation of {bytes} bytes from row {row} on was refused; is the memory behind the port empty?"
+        "CTA {cta}: the unit refused the allocation of {bytes} bytes from row {row} on; no CTA slot may \
+         have an allocation before the run"
     )]
     AllocationRefused {
         cta: u32,
@@ -48,8 +49,8 @@ pub enum KernelError {
         allocation_bytes: u32,
         place: InstructionPlace,
     },
-    /// Invalid access: to global memory outside every buffer or misaligned, to another CTA of the cluster
-    /// (spec 6.7), or by an asynchronous copy.
+    /// Invalid access: global memory outside every buffer, a misaligned global address, shared memory of
+    /// another CTA of the cluster (spec 6.7), or an access by an asynchronous copy.
     #[error("{message} in {place}, lane {lane}")]
     Access {
         /// Kind of access: `global`, `remote` or `copy`.
@@ -60,7 +61,7 @@ pub enum KernelError {
     },
     #[error("{message} in {place}")]
     Operand { message: String, place: InstructionPlace },
-    #[error("threads ran past the last instruction; the last one was {place}")]
+    #[error("threads ran past the end of the kernel; its last instruction is {place}")]
     RanOff { place: InstructionPlace },
     #[error(
         "kernel `{kernel}` has not ended after {cycles} cycles; raise `cycle_budget` if that is too few:{}",
@@ -69,7 +70,7 @@ pub enum KernelError {
     Budget { kernel: String, cycles: u64, warps: Vec<WarpStanding> },
     /// Deadlock: every thread waits for another one.
     #[error(
-        "kernel `{kernel}` cannot go on at cycle {cycles}: every thread waits for another:{}",
+        "kernel `{kernel}` cannot go on at cycle {cycles}: every thread waits for another thread:{}",
         standing(warps)
     )]
     Deadlock { kernel: String, cycles: u64, warps: Vec<WarpStanding> },
@@ -90,7 +91,7 @@ pub enum KernelError {
         in_step: Option<Arch>,
         warps: Vec<WarpStanding>,
     },
-    #[error("the port answered tag {tag}, and no request has that tag")]
+    #[error("the port sent a response with tag {tag}, but no request in flight has this tag")]
     StrayResponse { tag: u8 },
 }
 
@@ -152,8 +153,8 @@ fn listed(instructions: &[UnsupportedInstruction]) -> String {
 fn together(in_step: Option<Arch>) -> String {
     in_step.map_or(String::new(), |arch| {
         format!(
-            "; on {arch} threads that wait at SYNC go on only with all others of their warp, so that none of these can wait \
-             for what they do behind it (from sm_70 on they are independent)"
+            "; on {arch}, threads that wait at SYNC continue only together with the other threads of their warp, so these \
+             must not wait for anything after the SYNC (from sm_70 on, the threads of a warp are independent)"
         )
     })
 }
@@ -167,7 +168,7 @@ fn standing(warps: &[WarpStanding]) -> String {
             mask,
             waiting,
         } = w;
-        // Many threads wait at one object. Its fields are printed only once.
+        // Many threads wait at one mbarrier object. Its fields are printed only for the first of them.
         let told = warps[..at].iter().any(|other| (other.place.cta, &other.waiting) == (*cta, waiting));
         let waiting = match waiting.split_once(": ") {
             Some((what, _)) if told => what,

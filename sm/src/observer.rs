@@ -94,8 +94,8 @@ pub enum CoreEvent<'a> {
     ReservedShared(u32, u32),
     /// Some lanes name memory of another CTA in an atomic that the unit does not execute as one operation.
     SplitAtomic(u32, u32),
-    /// The port has accepted a request. Index of the instruction, lane of the warp that is lane 0 of the
-    /// request, inputs.
+    /// The port has accepted a warp request. Index of the instruction, lane of the warp that is lane 0 of the
+    /// request, input pins.
     Request(u32, u32, &'a In),
     Response(&'a Out),
     /// The cluster port has accepted a request. Index of the instruction that caused it, directly or through

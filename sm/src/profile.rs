@@ -1,7 +1,8 @@
 use atoms_isa::Kernel;
 use atoms_ops::Op;
 
-/// Largest number of passes with a counter of its own. Requests with more passes are counted there, too.
+/// Largest number of passes per request that has its own counter. Requests with more passes are counted
+/// together with those of this number.
 pub const MOST_PASSES: usize = 32;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

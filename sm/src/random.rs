@@ -1,4 +1,4 @@
-//! Random buffer contents, equal on every machine.
+//! Random contents of buffers. A seed gives the same contents on every machine.
 
 /// SplitMix64, chosen because its specification fits in five lines.
 pub(crate) struct SplitMix64(u64);

@@ -22,10 +22,10 @@ pub(crate) fn check(kernel: &Kernel) -> Result<(), KernelError> {
                     "it takes over a CTA that has not started; this core starts all CTAs itself".into()
                 }
                 "mbarrier" if mnemonic.contains(".layout::v1") => {
-                    "the unit has objects of layout 0 alone; leave `.layout::v1` out".into()
+                    "the unit has only mbarrier objects of layout 0; remove `.layout::v1`".into()
                 }
-                _ if known => format!("no {mnemonic} in this form"),
-                _ => format!("no {mnemonic}"),
+                _ if known => format!("this form of {mnemonic} is not supported"),
+                _ => format!("{mnemonic} is not supported"),
             };
             instructions.push(lacking(index, reason, base));
         }
@@ -49,7 +49,7 @@ fn unknown(kernel: &Kernel, constant: ConstAddress, bytes: u32) -> Option<String
     }
     let Some(compiled) = kernel.constants.get(&bank) else {
         return Some(format!(
-            "a listing of code alone leaves constant bank {bank} out; nvdisasm without -c prints it"
+            "the listing has only code, not constant bank {bank}; nvdisasm without -c prints the bank"
         ));
     };
     let read =

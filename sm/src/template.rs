@@ -30,10 +30,10 @@ pub fn template(kernel: &Kernel) -> String {
         let _ = writeln!(text, "cluster = {}", of(cluster));
     }
     if support::reads_grid_workspace(kernel) {
-        text += "cooperative = true # it synchronizes its grid\n";
+        text += "cooperative = true # the kernel synchronizes its grid\n";
     }
     if kernel.shared.is_none() {
-        text += "# shared = 1024 # bytes of static shared memory of a CTA, which a listing does not say\n";
+        text += "# shared = 1024 # bytes of static shared memory of a CTA, which a listing does not state\n";
     }
     let declared = kernel.params.is_some();
     for Shown { offset, bytes, name } in params(kernel) {
@@ -42,7 +42,7 @@ pub fn template(kernel: &Kernel) -> String {
         let _ = write!(text, "\n[[param]] # bytes {offset} to {last}, {seen}\nname = \"{name}\"\n");
         text += &match bytes {
             POINTER => {
-                "type = \"u32\" # a buffer; write type = \"u64\" and value = 0 if a number of 64 bits is passed\nzeros = 1024\n"
+                "type = \"u32\" # a buffer; write type = \"u64\" and value = 0 if the parameter is a 64-bit number\nzeros = 1024\n"
                     .into()
             }
             1 => "type = \"u8\"\nvalue = 0\n".into(),
@@ -53,7 +53,7 @@ pub fn template(kernel: &Kernel) -> String {
                 let align = 1 << offset.trailing_zeros().min(MOST_ALIGN.ilog2());
                 let bytes = vec!["0"; bytes as usize].join(", ");
                 format!(
-                    "type = \"u8\" # a structure; `fields` gives them one by one\nalign = {align}\narray = [{bytes}]\n"
+                    "type = \"u8\" # a structure; `fields` lists its fields one by one\nalign = {align}\narray = [{bytes}]\n"
                 )
             }
         };

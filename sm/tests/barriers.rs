@@ -62,7 +62,7 @@ fn failure(arch: &str, lines: &str, head: &str, parts: &[&str]) {
 const ONE: &str = "grid = 1\nblock = 1\nshared = 256";
 const WARP: &str = "grid = 1\nblock = 32\nshared = 256";
 
-/// Thread 0 initializes an object at 0x400 for `count` arrivals.
+/// Thread 0 initializes an mbarrier object at 0x400 for `count` arrivals.
 fn init(count: u32) -> String {
     let (low, high) = ((0x10_0000 - count) << 1, (0x10_0000 - count) << 11);
     format!(
@@ -71,8 +71,8 @@ fn init(count: u32) -> String {
     )
 }
 
-/// Test cases: rule, instructions on an object for 3 arrivals, final value of the object. Source of the
-/// values: spec 6.2, which has some of them from real devices.
+/// Test cases: rule, instructions on an mbarrier object that expects 3 arrivals, final 64-bit value of the
+/// object. The values are from spec 6.2, which has some of them from real devices.
 #[rustfmt::skip]
 const STEPS: &[(&str, &str, u64)] = &[
     ("init",                     "NOP ;",                                                     0x7fff_e800_001f_fffa),
@@ -376,7 +376,8 @@ fn an_arrival_waits_for_the_earlier_copies_of_its_thread() {
 
 const CLUSTER: &str = "grid = 2\nblock = 32\ncluster = 2\nshared = 256\ncycle_budget = 100000";
 
-/// R1 is the object of the own CTA, R6 the object of the other CTA. All threads of the cluster synchronize.
+/// R1 is the address of the CTA's own mbarrier object, R6 that of the object in the other CTA. All threads of
+/// the cluster synchronize.
 fn pair(count: u32) -> String {
     format!(
         "{}S2R R20, SR_CgaCtaId ;\nLEA R1, R20, R1, 0x18 ;\n@!P6 SYNCS.EXCH.64 RZ, [R1], R2 ;\n\
@@ -514,7 +515,7 @@ fn blocks_that_cannot_be_copied() {
         ),
         (0x448, 0, 1, ["copy of 16 bytes", "0x00000448 is not a multiple of 16"]),
         (0x440, 4, 1, ["global address 0x10fffffe04", "not a multiple of 16"]),
-        (0x440, 0x1000, 1024, ["copy of 16384 bytes", "lie in no buffer: the nearest is `in`"]),
+        (0x440, 0x1000, 1024, ["copy of 16384 bytes", "are not inside a buffer: the nearest is `in`"]),
     ] {
         failure("sm_90a", &copy(to, from, size), ONE, &parts);
     }
@@ -572,12 +573,7 @@ fn waits_that_cannot_end_are_reported_with_what_is_missing() {
     );
     // Cluster barrier at which not all threads arrive.
     let lines = "S2R R20, SR_CgaCtaId ;\nISETP.EQ.AND P0, PT, R20, 0x1, PT ;\n@P0 BAR.SYNC 0x0, 0x40 ;\nUCGABAR_ARV ;\nUCGABAR_WAIT ;";
-    failure(
-        "sm_90a",
-        lines,
-        CLUSTER,
-        &["every thread waits for another", "waiting at the cluster's barrier"],
-    );
+    failure("sm_90a", lines, CLUSTER, &["every thread waits for another", "waiting at the cluster barrier"]);
 }
 
 /// Programs that poll for long but end.
@@ -625,16 +621,20 @@ fn clusters_that_cannot_start() {
         (
             "sm_90a",
             "grid = 16\nblock = 160\ncluster = 16\nshared = 4",
-            "needs 80 warps at once, and there are 64",
+            "needs 80 warps at the same time, but there are only 64",
         ),
-        ("sm_90a", "grid = 8\nblock = 32\ncluster = 8\nshared = 8192", "rows of shared memory at once"),
+        (
+            "sm_90a",
+            "grid = 8\nblock = 32\ncluster = 8\nshared = 8192",
+            "rows of shared memory at the same time",
+        ),
     ] {
         let text = on(arch, head);
         assert!(text.contains(part), "{text}");
     }
     for (head, part) in [
         ("grid = 3\nblock = 32\ncluster = 2", "clusters of [2, 1, 1] CTAs do not fill a grid of [3, 1, 1]"),
-        ("grid = 32\nblock = 32\ncluster = 32", "there are at most 16"),
+        ("grid = 32\nblock = 32\ncluster = 32", "at most 16 are allowed"),
         ("grid = 32\nblock = 32\ncluster = 0", "`cluster`: found 0"),
     ] {
         let text = format!("kernel = \"k\"\n{head}\n");

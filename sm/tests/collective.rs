@@ -605,11 +605,11 @@ fn run_words(text: &str) -> Result<Vec<u32>, String> {
 /// Test cases: rule, body, parts of the message.
 #[rustfmt::skip]
 const UNDEFINED: &[(&str, &str, &[&str])] = &[
-    ("a thread outside its mask",         "vote.sync.ballot.b32 %r9, 1, 3;", &["lane 2 is not in the mask 0x00000003", "vote.sync.ballot.b32"]),
+    ("a thread outside its mask",         "vote.sync.ballot.b32 %r9, 1, 3;", &["lane 2 waits with mask 0x00000003", "vote.sync.ballot.b32"]),
     ("masks that overlap",                "setp.lt.u32 %p1, %r0, 16;\nselp.u32 %r1, 0x1ffff, 0xffff8000, %p1;\nredux.sync.add.u32 %r9, %r0, %r1;", &["lanes 0x0000ffff wait with mask 0x0001ffff", "lanes 0xffff0000 with mask 0xffff8000"]),
     ("masks that overlap, from two places", "setp.lt.u32 %p1, %r0, 16;\n@%p1 bra L;\nmatch.any.sync.b32 %r9, %r0, 0xffff0001;\nbra D;\nL: match.any.sync.b32 %r9, %r0, -1;\nD:", &["0xffff0001", "0xffffffff"]),
-    ("one mask, other qualifiers",        "and.b32 %r1, %r0, 1;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;\nredux.sync.add.u32 %r9, %r0, -1;\nbra D;\nL: redux.sync.min.u32 %r9, %r0, -1;\nD:", &["lanes 0xaaaaaaaa", "lanes 0x55555555", "the same instruction"]),
-    ("one mask, a barrier and a vote",    "and.b32 %r1, %r0, 1;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;\nbar.warp.sync -1;\nbra D;\nL: vote.sync.ballot.b32 %r9, 1, -1;\nD:", &["lanes 0xaaaaaaaa", "lanes 0x55555555", "the same instruction"]),
+    ("one mask, other qualifiers",        "and.b32 %r1, %r0, 1;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;\nredux.sync.add.u32 %r9, %r0, -1;\nbra D;\nL: redux.sync.min.u32 %r9, %r0, -1;\nD:", &["lanes 0xaaaaaaaa", "lanes 0x55555555", "the same mask and instruction"]),
+    ("one mask, a barrier and a vote",    "and.b32 %r1, %r0, 1;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;\nbar.warp.sync -1;\nbra D;\nL: vote.sync.ballot.b32 %r9, 1, -1;\nD:", &["lanes 0xaaaaaaaa", "lanes 0x55555555", "the same mask and instruction"]),
 ];
 
 #[test]

@@ -270,7 +270,7 @@ fn locks_between_lanes() {
             let error = locked(arch, HELD_AT_SYNC, block, &SmConfig::default()).unwrap_err();
             let KernelError::WaitsForEver { cycles, in_step, warps, .. } = &error else { panic!("{error}") };
             assert!(*cycles < 100_000 && in_step.is_some_and(|found| found.to_string() == arch), "{error}");
-            assert!(error.to_string().contains(&format!("on {arch} threads that wait at SYNC")), "{error}");
+            assert!(error.to_string().contains(&format!("on {arch}, threads that wait at SYNC")), "{error}");
             assert!(warps.iter().any(|w| w.waiting.contains("convergence barrier")), "{error}");
             assert_eq!(locked(arch, HELD_IN_BRANCH, block, &SmConfig::default()).unwrap(), block);
         }

@@ -49,7 +49,7 @@ fn all_lacking_instructions_are_named_before_anything_runs() {
             "4 instruction(s)",
             "UGETNEXTWORKID.SELFCAST [UR4], [UR5]` (it takes over a CTA that has not started",
             "line 4: `VHMNMX R0, R1, R2, R3`",
-            "no MUFU.EX2.F16 in this form",
+            "this form of MUFU.EX2.F16 is not supported",
             "line 6",
             "constant bank 3",
         ],
@@ -75,7 +75,7 @@ fn accesses_outside_every_buffer() {
     let (_, text) = failure(lines, buffer);
     says(&text, &["nearest is `b`, 32 bytes", "offset 32", "lane 8", "`LDG.E R0, [R2.64]`"]);
     let (_, text) = failure("LDG.E R0, [RZ] ;\nEXIT ;", "");
-    says(&text, &["global address 0x0", "the launch has none"]);
+    says(&text, &["global address 0x0", "the launch has no buffers"]);
     let (_, text) = failure("ULDC.64 UR4, c[0x0][0x160] ;\nLDG.E R0, [UR4+0x2] ;\nEXIT ;", buffer);
     says(&text, &["not a multiple of the 4 bytes"]);
 }
@@ -117,7 +117,7 @@ fn threads_that_wait_for_each_other() {
 #[test]
 fn threads_that_run_off() {
     let (_, text) = failure("NOP ;\nNOP ;", "");
-    says(&text, &["ran past the last instruction", "line 4"]);
+    says(&text, &["ran past the end of the kernel", "line 4"]);
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn what_does_not_fit() {
     let text = "kernel = \"k\"\ngrid = 1\nblock = 32\nshared = 1024\n";
     let launch = Launch::from_toml("k.toml", text, Path::new("")).unwrap();
     let error = run(&program.kernels[0], &launch, &mut port, &SmConfig::default()).unwrap_err();
-    says(&error.to_string(), &["needs 1024 bytes", "there are 512", "`shared`"]);
+    says(&error.to_string(), &["needs 1024 bytes", "the configuration has 512", "`shared`"]);
     let few = SmConfig { max_warps: 1, ..SmConfig::default() };
     let error = run(&program.kernels[0], &self::launch(""), &mut port, &few).unwrap_err();
     says(&error.to_string(), &["40 threads has 2 warps", "`block`"]);
@@ -169,7 +169,7 @@ fn a_grid_that_synchronizes() {
                     &error,
                     &[
                         "a cooperative grid of 64 CTAs needs 64 CTA slots",
-                        "at once, and there are",
+                        "at the same time, but there are only",
                         "lower `grid`",
                     ],
                 );
@@ -189,7 +189,7 @@ fn a_grid_that_synchronizes() {
 #[test]
 fn parameters_that_the_kernel_reads_and_nobody_gives() {
     let (_, text) = failure("LDC.64 R0, c[0x0][0x168] ;\nEXIT ;", "[[param]]\ntype = \"u64\"\nvalue = 1\n");
-    says(&text, &["bytes 8 to 15", "`param 0` in 0 to 7", "every parameter in order"]);
+    says(&text, &["bytes 8 to 15", "`param 0` in bytes 0 to 7", "every parameter in order"]);
 }
 
 /// Values outside the range of TOML integers, as input and as expectation.
@@ -382,11 +382,11 @@ fn pointers_to_buffers() {
     for rows in ["[\"&c\"]", "[\"&a[x]\"]", "[\"&a[-1]\"]", "[\"&\"]"] {
         says(
             &read(rows, "").unwrap_err(),
-            &["rows", "names no buffer", "\"&NAME[3]\"", "buffers are a, b, rows"],
+            &["rows", "is not the name of a buffer", "\"&NAME[3]\"", "buffers are a, b, rows"],
         );
     }
     let scalar = read("[0]", "[[buffer]]\nname = \"n\"\ntype = \"u32\"\nvalue = 0\n").unwrap_err();
-    says(&scalar, &["n", "a `[[buffer]]` that is none", "`zeros`"]);
+    says(&scalar, &["n", "a `[[buffer]]` without the content of a buffer", "`zeros`"]);
 }
 
 /// The warps of a cluster that are resident together are limited by the number of tags.
@@ -403,7 +403,10 @@ fn warps_of_a_cluster() {
             Ok(report) => assert!(fits && report.statistics.ctas == ctas),
             Err(error) => {
                 assert!(!fits);
-                says(&error.to_string(), &["cluster of 3 CTAs needs 96 warps at once, and there are 64"]);
+                says(
+                    &error.to_string(),
+                    &["cluster of 3 CTAs needs 96 warps at the same time, but there are only 64"],
+                );
             }
         }
     }
@@ -441,13 +444,13 @@ fn structures() {
     );
     // A larger alignment moves the structure and makes it larger.
     let error = outcome(&format!("align = 16\n{fields}")).unwrap_err();
-    says(&error, &["`p` in 8 to 31", "`p` in 16 to 47"]);
+    says(&error, &["`p` in bytes 8 to 31", "`p` in bytes 16 to 47"]);
     // Without its alignment, the array gets another offset, so it does not match the declared parameter.
     let error = outcome(&format!("type = \"u8\"\narray = {bytes}")).unwrap_err();
-    says(&error, &["`p` in 8 to 31", "`p` in 4 to 27"]);
+    says(&error, &["`p` in bytes 8 to 31", "`p` in bytes 4 to 27"]);
     let error =
         outcome("fields = [{ type = \"u64\", value = 5 }, { type = \"u64\", value = 5 }]").unwrap_err();
-    says(&error, &["`p` in 8 to 31", "`p` in 8 to 23"]);
+    says(&error, &["`p` in bytes 8 to 31", "`p` in bytes 8 to 23"]);
 }
 
 /// The full content of objects of layout 1 is unknown, so code that makes one is refused.
@@ -477,7 +480,7 @@ fn objects_of_layout_1() {
     };
     assert!(run_with("v0").unwrap().as_expected());
     let error = run_with("v1").unwrap_err();
-    says(&error, &["line 12", "mbarrier.init.layout::v1.shared.b64 [bar], 1", "layout 0 alone", "leave"]);
+    says(&error, &["line 12", "mbarrier.init.layout::v1.shared.b64 [bar], 1", "layout 0", "remove"]);
 }
 
 /// A buffer to which a field points is read from a file and compared like any other buffer.
@@ -513,35 +516,35 @@ const LAUNCHES: &[(&str, &[&str])] = &[
     ("kernel = \"k\"\ngrid = 1\nblock = 1\ncluster = [2147483647, 2147483647, 4]\n", &["`cluster`: ", "at most 16"]),
     ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\ntype = \"u8\"\nzeros = 4611686018427387904\n", &["4611686018427387904 elements", "at most 67108864"]),
     ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\ntype = \"u8\"\nrandom = { count = 4611686018427387904, seed = 1 }\n", &["4611686018427387904 elements", "at most 67108864"]),
-    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"a\"\ntype = \"u8\"\nzeros = 4\nexpect = { histogram_of = \"a\", bins = 0 }\n", &["`a.expect.bins`: 0 bins", "at least one bin"]),
-    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"a\"\ntype = \"u8\"\nzeros = 4\nexpect = { sum_of = \"a\", bins = 0 }\n", &["`a.expect.bins`: 0 bins", "at least one bin"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"a\"\ntype = \"u8\"\nzeros = 4\nexpect = { histogram_of = \"a\", bins = 0 }\n", &["`a.expect.bins`: 0 bins", "expected 1 to "]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"a\"\ntype = \"u8\"\nzeros = 4\nexpect = { sum_of = \"a\", bins = 0 }\n", &["`a.expect.bins`: 0 bins", "expected 1 to "]),
     ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"a\"\ntype = \"u8\"\nzeros = 4\nexpect = { formula = \"1\", count = 0 }\n", &["`a.expect.count`: 0 elements"]),
-    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"a\"\ntype = \"u8\"\nzeros = 4\nexpect = { copy_of = \"a\", xor = 9223372036854775807 }\n", &["`xor` leads beyond"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"a\"\ntype = \"u8\"\nzeros = 4\nexpect = { copy_of = \"a\", xor = 9223372036854775807 }\n", &["`xor` gives an index beyond"]),
     ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"a\"\ntype = \"u8\"\nzeros = 4\nexpect = { formula = \"i / 0\" }\n", &["`a.expect.formula`"]),
     ("kernel = \"k\"\ngrid = 1\nblock = [33, 32]\n",                                &["`block`: 1056 threads", "at most 1024"]),
     ("kernel = \"k\"\ngrid = 1\nblock = 1\narch = \"sm_20\"\n",                     &["no architecture `sm_20`"]),
     ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\ntype = \"int\"\nvalue = 1\n", &["no type `int`", "u32, s32"]),
     ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\ntype = \"u8\"\nvalue = 256\n", &["`param 0`: value 256", "from 0 to 255"]),
-    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\ntype = \"u8\"\n",             &["nothing says what is passed"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\ntype = \"u8\"\n",             &["no key states the value to pass"]),
     ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nvalue = 1\n",                  &["`param 0`: no `type`", "u32, s32"]),
     ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\ntype = \"u8\"\nfields = []\n", &["without fields, or with a type"]),
-    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\ntype = \"u8\"\narray = []\n", &["`array` of nothing"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\ntype = \"u8\"\narray = []\n", &["`array` is empty"]),
     ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\ntype = \"u8\"\nalign = 3\narray = [1]\n", &["`align` 3", "power of two up to 128"]),
-    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\ntype = \"u8\"\nalign = 4\nvalue = 1\n", &["`align` 4", "goes with `array` and `fields`"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\ntype = \"u8\"\nalign = 4\nvalue = 1\n", &["`align` 4", "needs `array` or `fields`"]),
     ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"s\"\nfields = [{ name = \"a\", type = \"u8\", value = 300 }]\n", &["`a`: value 300", "from 0 to 255"]),
     ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"s\"\nfields = [{ name = \"s\", type = \"u8\", value = 3 }]\n", &["a second parameter of this name"]),
-    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"s\"\nfields = [{ type = \"u8\", value = 3, expect = { values = [1] } }]\n", &["`s.0`: `expect` of a value"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"s\"\nfields = [{ type = \"u8\", value = 3, expect = { values = [1] } }]\n", &["`s.0`: `expect` without a buffer"]),
     ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\ntype = \"u64\"\nvalue = 18446744073709551616\n", &["value 18446744073709551616", "from 0 to 18446744073709551615"]),
     ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\ntype = \"u64\"\nvalues = [true]\n", &["expected a number, or a string such as"]),
     ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\ntype = \"u8\"\nvalue = 1\nzeros = 1\n", &["more than one key"]),
     ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\ntype = \"u8\"\nfile = \"none.bin\"\n", &["cannot read `none.bin`"]),
     ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"a\"\ntype = \"u8\"\nzeros = 4\nexpect = { histogram_of = \"b\", bins = 4 }\n", &["no buffer `b`", "buffers are a"]),
-    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"a\"\ntype = \"u8\"\nzeros = 4\nexpect = { histogram_of = \"a\", bins = 5 }\n", &["has 4 elements"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"a\"\ntype = \"u8\"\nzeros = 4\nexpect = { histogram_of = \"a\", bins = 5 }\n", &["expected 1 to 4"]),
     ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"a\"\ntype = \"u8\"\nzeros = 1\nexpect = { values = [1, 2] }\n", &["more elements are expected"]),
     ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\ntype = \"f32\"\nrandom = { count = 1, seed = 1, min = 5, max = 4 }\n", &["random values from 5 to 4"]),
     ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"a\"\ntype = \"u8\"\nzeros = 1\nexpect = { formula = \"1 + b[i]\" }\n", &["`a.expect.formula`: no buffer, scalar or variable `b`; the nearest is `a`\n  1 + b[i]\n      ^"]),
-    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"a\"\ntype = \"u8\"\nzeros = 1\nexpect = { formula = \"1\", count = 2 }\n", &["`a.expect.count`: 2 elements", "has 1 elements"]),
-    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"a\"\ntype = \"f32\"\nzeros = 1\nexpect = { values = [1], order = \"any\", ulps = 1 }\n", &["keys that do not go together", "`ulps` and `open` go with the order given"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"a\"\ntype = \"u8\"\nzeros = 1\nexpect = { formula = \"1\", count = 2 }\n", &["`a.expect.count`: 2 elements", "expected 1 to 1"]),
+    ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"a\"\ntype = \"f32\"\nzeros = 1\nexpect = { values = [1], order = \"any\", ulps = 1 }\n", &["these keys cannot be combined", "`ulps` and `open` need `order"]),
     ("kernel = \"k\"\ngrid = 1\nblock = 1\n[[param]]\nname = \"a\"\ntype = \"u8\"\nzeros = 1\nexpect = { values = [1], order = \"some\" }\n", &["unknown variant `some`", "`given`, `any`, `set`"]),
 ];
 
@@ -558,10 +561,13 @@ fn kernels_that_are_not_there() {
     let program = program("EXIT ;");
     let text = "kernel = \"hist\"\ngrid = 1\nblock = 1\n";
     let error = Launch::from_toml("k.toml", text, Path::new("")).unwrap().kernel(&program).unwrap_err();
-    says(&error.to_string(), &["no kernel `hist`", "there is k"]);
+    says(&error.to_string(), &["no kernel `hist`", "it has k"]);
     let text = "kernel = \"k\"\narch = \"sm_90\"\ngrid = 1\nblock = 1\n";
     let error = Launch::from_toml("k.toml", text, Path::new("")).unwrap().kernel(&program).unwrap_err();
-    says(&error.to_string(), &["the launch is for sm_90, the listing for", "drop `arch` to run either"]);
+    says(
+        &error.to_string(),
+        &["the launch is for sm_90, but the listing is for", "remove `arch` from the launch"],
+    );
 }
 
 #[test]
@@ -711,8 +717,8 @@ fn lacking_instructions_are_grouped() {
         &text,
         &[
             "6 instruction(s)",
-            "\n  line 3: `MUFU.EX2.F16 R0, R1` (no MUFU.EX2.F16 in this form)\n    and 2 like it, in lines 5, 7\n  line 4: `MOV",
-            "nvdisasm without -c prints it)\n    and 1 like it, in lines 6\n  line 8: `VHMNMX",
+            "\n  line 3: `MUFU.EX2.F16 R0, R1` (this form of MUFU.EX2.F16 is not supported)\n    and 2 like it, in lines 5, 7\n  line 4: `MOV",
+            "nvdisasm without -c prints the bank)\n    and 1 like it, in lines 6\n  line 8: `VHMNMX",
         ],
     );
     assert_eq!(text.lines().count(), 6, "{text}");
@@ -739,10 +745,7 @@ fn an_assertion_that_fails_is_named() {
 #[test]
 fn a_function_that_the_driver_is_asked_for_in_vain_is_named() {
     let (_, text) = failure(&calling(&format!("MOV R0, 0x0 ;\n{CALL}")), "");
-    says(
-        &text,
-        &["a call of `malloc`, which the listing does not contain", "vprintf", "`CALL.ABS.NOINC R2`"],
-    );
+    says(&text, &["call of `malloc`, which is neither in the listing", "vprintf", "`CALL.ABS.NOINC R2`"]);
 }
 
 /// A read with a variable offset, and a read of a word with an unknown value.

@@ -98,12 +98,16 @@ fn what_is_refused() {
     };
     for (statement, arch, said) in [
         ("st.bulk.shared::cta [%r1], %rd5, 0;", "sm_90", "requires sm_100"),
-        ("st.bulk.shared::cta [%r1], 12, 0;", "sm_100", "a size of 12 bytes the size is a multiple of 8"),
+        (
+            "st.bulk.shared::cta [%r1], 12, 0;",
+            "sm_100",
+            "a size of 12 bytes is illegal the size is a multiple of 8",
+        ),
         ("st.bulk.shared::cta [%r1], 16, 1;", "sm_100", "st.bulk stores zeros"),
         ("add.rn.f32x2 %rd1, %rd1, %rd1;", "sm_90", "requires sm_100"),
         ("max.f32 %r1, %r1, %r1, %r1;", "sm_90", "requires sm_100"),
         ("min.xorsign.abs.f32 %r1, %r1, %r1;", "sm_80", "requires sm_86"),
-        ("min.abs.f32 %r1, %r1, %r1;", "sm_100", "`.abs` and `.xorsign` stand together"),
+        ("min.abs.f32 %r1, %r1, %r1;", "sm_100", "`.abs` and `.xorsign` must be used together"),
         ("cvt.rn.satfinite.e4m3x2.f32 %r1, %r1, %r1;", "sm_86", "requires sm_89"),
         ("cvt.pack.sat.u4.s32.b32 %r1, %r1, %r1, %r1;", "sm_70", "requires sm_75"),
         ("cvt.pack.sat.u8.s32.b32 %r1, %r1, %r1, %r1;", "sm_70", "requires sm_72"),

@@ -13,10 +13,11 @@ use rustc_apfloat::Float;
 use rustc_apfloat::ieee::{BFloat, Half};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One architecture of each generation, and two in between.
+/// Architectures for which the tests lower: at least one of each generation.
 const ARCHES: [&str; 8] = ["sm_70", "sm_75", "sm_80", "sm_89", "sm_90", "sm_100", "sm_110", "sm_120"];
 
-/// Operation, type, width of the type in bits, first architecture that has the pair.
+/// Legal atomics: operation, type, width of the type in bits, first architecture, as the number after `sm_`,
+/// that has this combination.
 #[rustfmt::skip]
 const LEGAL: &[(&str, &str, u32, u16)] = &[
     ("add", "u32", 32, 70), ("add", "s32", 32, 70), ("add", "u64", 64, 70), ("add", "f32", 32, 70),
@@ -32,7 +33,7 @@ const LEGAL: &[(&str, &str, u32, u16)] = &[
 ];
 
 const THREADS: usize = 64;
-/// Number of places that the threads share, and size of their memory in bytes.
+/// Number of addresses that the threads share (`PLACES`), and size of the memory at these addresses in bytes.
 const PLACES: usize = 16;
 const BYTES: usize = 16 * PLACES;
 

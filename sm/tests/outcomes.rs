@@ -46,10 +46,7 @@ fn what_cannot_be_left_open() {
     for (expect, parts) in [
         ("{ values = [1], open = [4] }", ["element 4", "the buffer has 4 elements"]),
         ("{ values = [1], open = \"i +\" }", ["a.expect.open", "formula"]),
-        (
-            "{ values = [1], order = \"any\", open = [0] }",
-            ["do not go together", "`open` go with the order given"],
-        ),
+        ("{ values = [1], order = \"any\", open = [0] }", ["cannot be combined", "`open` need `order"]),
         ("{ values = [\"open\"], order = \"set\" }", ["in any order", "`open`"]),
         ("{ values = [\"closed\"] }", ["value \"closed\"", "a u32 is a number"]),
     ] {

@@ -152,12 +152,12 @@ fn threads_meet_where_ways_join() {
 fn what_is_wrong_is_told() {
     #[rustfmt::skip]
     let rows: &[(&str, &str, &str)] = &[
-        ("mul.lo.s32 %r1, %r2;",                 "2 operand(s)",                    "mul.lo.s32 has at least 3"),
-        ("ld.shared.v2.u32 {%r1}, [s];",         "1 registers of a vector of 2",    "name as many"),
-        ("ld.global.u32 %r1, [s];",              "a variable of another state space", "the variable is in .shared"),
-        ("cp.async.ca.shared.global [s], [%rd1], 5;", "a copy of 5 bytes",          "4, 8 or 16"),
-        ("add.s32 %r1, %p1, [%r1];",             "an operand that is no value",     "write a register"),
-        ("setp.eq.s32 %p1, %r1, %r2; @%p1 bra A; A: st.param.u32 [a], %r1;", "a store to a kernel parameter", "ld.param"),
+        ("mul.lo.s32 %r1, %r2;",                 "too few operands: 2",             "mul.lo.s32 has at least 3 operands"),
+        ("ld.shared.v2.u32 {%r1}, [s];",         "1 registers for a vector of 2",   "name as many"),
+        ("ld.global.u32 %r1, [s];",              "the variable is in another state space", "the variable is in .shared"),
+        ("cp.async.ca.shared.global [s], [%rd1], 5;", "a copy of 5 bytes is illegal", "4, 8 or 16"),
+        ("add.s32 %r1, %p1, [%r1];",             "the operand is not a value",      "write a register"),
+        ("setp.eq.s32 %p1, %r1, %r2; @%p1 bra A; A: st.param.u32 [a], %r1;", "a kernel parameter cannot be stored to", "ld.param"),
         ("barrier.cluster.arrive;",              "barrier.cluster requires sm_90",  "--arch sm_90"),
         ("add.u16x2 %r1, %r2, %r3;",             "add.u16x2 requires sm_90",        "--arch sm_90"),
         ("min.relu.s32 %r1, %r2, %r3;",          "min.relu.s32 requires sm_90",     "--arch sm_90"),
@@ -186,7 +186,7 @@ fn calls_that_cannot_be_put_in_place() {
         "{head}.func f()\n{{\ncall.uni f;\nret;\n}}\n.visible .entry k()\n{{\ncall.uni f;\nret;\n}}\n"
     );
     let absent = format!("{head}.extern .func f();\n.visible .entry k()\n{{\ncall.uni f;\nret;\n}}\n");
-    for (text, message) in [(recursive, "from within itself"), (absent, "does not define")] {
+    for (text, message) in [(recursive, "calls itself"), (absent, "is not defined in this module")] {
         let error = Program::from_ptx("k.ptx", &text, None).unwrap_err();
         assert!(error.problems[0].message.contains(message), "{error}");
     }
@@ -209,14 +209,14 @@ fn a_launch_that_does_not_fit_is_refused() {
     assert_eq!(outcome("grid = 4\nblock = 64", params), Ok(4));
     let (first, _) = params.split_at(params.rfind("[[param]]").unwrap());
     for (head, params, message) in [
-        ("grid = 4\nblock = 32", params, "it has .reqntid"),
-        ("grid = 4\nblock = 64\ncluster = 4", params, "it has .reqnctapercluster"),
+        ("grid = 4\nblock = 32", params, "the kernel declares .reqntid"),
+        ("grid = 4\nblock = 64\ncluster = 4", params, "the kernel declares .reqnctapercluster"),
         ("grid = 3\nblock = 64", params, "do not fill a grid"),
-        ("grid = 4\nblock = 64", first, "declares `a` in 0 to 7, `n` in 8 to 11"),
+        ("grid = 4\nblock = 64", first, "declares `a` in bytes 0 to 7, `n` in bytes 8 to 11"),
         (
             "grid = 4\nblock = 64",
             &params.replace("type = \"u32\"\nvalue", "type = \"u64\"\nvalue"),
-            "the launch gives",
+            "but the launch has",
         ),
     ] {
         let error = outcome(head, params).unwrap_err();

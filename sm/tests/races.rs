@@ -170,7 +170,7 @@ fn planted_races_are_found() {
         ("spin_lock", "sm_75", Drop("MEMBAR.SC.CTA", 1), (RaceKind::Plain, "STS", "LDS")),
         ("spin_lock", "sm_90a", Drop("MEMBAR.SC.CTA", 1), (RaceKind::Plain, "STS", "LDS")),
         ("spin_lock_acqrel", "sm_80", Drop("MEMBAR.ALL.CTA", 0), (RaceKind::Plain, "STS", "LDS")),
-        // Without the lock.
+        // The lock is not taken.
         ("spin_lock", "sm_80", Drop("@P2 BRA", 1), (RaceKind::Plain, "STS", "LDS")),
         // Missing release, or missing wait, at a barrier object.
         ("awbarrier", "sm_80", Drop("MEMBAR.ALL.CTA", 0), (RaceKind::Plain, "STS", "LDS")),

@@ -87,5 +87,5 @@ fn every_element_is_computed() {
 fn a_vector_in_shared_memory_is_an_error() {
     let body = "cvta.shared.u64 %rd3, 0;\nmov.f32 %f1, 0f3F800000;\nred.v2.f32.add [%rd3], {%f1,%f1};";
     let error = outcome(body, &[0], &[0], &[0]).expect_err("shared memory has no vectors");
-    assert!(error.contains("an atomic on a vector at"), "{error}");
+    assert!(error.contains("a vector atomic at"), "{error}");
 }

@@ -89,7 +89,7 @@ fn all(bugs: &[&Bug]) -> Vec<(&'static str, Option<Said>)> {
         println!("{:48} {:?}", bug.name, said.as_ref().map(|said| (said.place, said.in_sight)));
         if let Some(said) = &said {
             assert!(
-                said.screen.contains(&format!("suspect     {}", said.first)),
+                said.screen.contains(&format!("suspect      {}", said.first)),
                 "{}:\n{}",
                 bug.name,
                 said.screen

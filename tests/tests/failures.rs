@@ -276,7 +276,8 @@ fn a_bundle_is_the_same_again_and_repeats_its_failure() {
         assert!(alias[2..].starts_with(signal.split('.').nth(1).expect("a side")), "{alias} names no side");
     }
     assert!(layout.contains(&format!("*-5.0 {cycle}0 ")), "no marker at cycle {cycle}: {layout}");
-    for group in ["-its request, tag 0", "txn/tag/tag00", "in/req_ra/lane00", &format!("-bank {bank}")] {
+    for group in ["-request concerned, tag 0", "txn/tag/tag00", "in/req_ra/lane00", &format!("-bank {bank}")]
+    {
         assert!(layout.contains(group), "no {group}: {layout}");
     }
     let page = String::from_utf8_lossy(&contents[0][Path::new("report.html")]).into_owned();
@@ -431,8 +432,12 @@ fn what_is_no_bundle_is_refused() {
             good.replace("\"format\": 3", "\"format\": 99"),
             "has format 99, this version reads 2 and 3",
         ),
-        ("a changed digit", good.replace("\"num_lanes\": 4", "\"num_lanes\": 2"), "its checksum is another"),
-        ("no JSON", "wave".to_string(), "is not of a bundle"),
+        (
+            "a changed digit",
+            good.replace("\"num_lanes\": 4", "\"num_lanes\": 2"),
+            "its checksum does not match",
+        ),
+        ("no JSON", "wave".to_string(), "does not belong to a bundle"),
         ("other JSON", "{}".to_string(), "it has no `format`"),
         ("a key of no bucket", forged("\"kind\": \"mismatch", "\"kind\": \"miss"), "unknown variant `miss`"),
         ("lanes out of range", forged("\"num_lanes\": 4", "\"num_lanes\": 3"), "num_lanes is 3"),
@@ -450,7 +455,7 @@ fn what_is_no_bundle_is_refused() {
         let text = fs::read(&path).expect("a file");
         fs::remove_file(&path).expect("removes");
         let error = error(name);
-        let said = ["annot read", "the bundle is not whole", "failed to open file"];
+        let said = ["annot read", "the bundle is incomplete", "failed to open file"];
         let unread = said.iter().any(|said| error.contains(said));
         assert!(unread && error.contains(name), "{name}: {error}");
         fs::write(&path, text).expect("writes");
@@ -458,6 +463,6 @@ fn what_is_no_bundle_is_refused() {
     fs::write(folder.join("rtl/atoms_alu.sv"), "// nothing").expect("writes");
     assert!(!Bundle::read(&folder).expect("it reads").rtl_is_its_own);
     assert!(
-        Bundle::read(&parent.join("none")).is_err_and(|error| error.to_string().contains("is no folder"))
+        Bundle::read(&parent.join("none")).is_err_and(|error| error.to_string().contains("is not a folder"))
     );
 }

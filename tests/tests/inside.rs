@@ -212,7 +212,7 @@ fn the_first_register_that_differs_is_found() {
         let window = found.cycle.saturating_sub(4)..found.cycle + 4;
         rerun.excerpt(&library, window, &path.0, Some(&found), &mut |_| {}).expect("it is written");
         let layout = std::fs::read_to_string(path.0.with_extension("gtkw")).expect("a layout");
-        assert!(layout.contains("first difference inside"), "{layout}");
+        assert!(layout.contains("first register that differs"), "{layout}");
         let mut wave = read(&path.0).expect("the wave is readable");
         if module != "bank" {
             let any = changes(&mut wave, &["atoms", "diff", "any_inside"]);

@@ -195,13 +195,13 @@ fn runs_on_fewer_lanes(kernel: &str, folder: &str, on: &str, too_large: &[&str])
 }
 
 fn runs_on_half_the_lanes(kernel: &str, folder: &str) {
-    const SLOTS: &[&str] = &["a cluster of 4 CTAs needs 4 CTA slots at once, and there are 3;"];
+    const SLOTS: &[&str] = &["a cluster of 4 CTAs needs 4 CTA slots at the same time, but there are only 3;"];
     let too_large: &[&str] = match [folder, kernel] {
         ["tests/kernels/corpus", "bulk_multicast" | "cluster_hist" | "cluster_token"] => SLOTS,
         // More rows would help only this kernel. From sm_90 on, variables start at 0x400.
         ["tests/kernels/corpus", "offsets"] => &[
-            "a CTA needs 12656 bytes of shared memory, and there are 6144;",
-            "a CTA needs 13680 bytes of shared memory, and there are 6144;",
+            "a CTA needs 12656 bytes of shared memory, but the configuration has 6144;",
+            "a CTA needs 13680 bytes of shared memory, but the configuration has 6144;",
         ],
         _ => &[],
     };

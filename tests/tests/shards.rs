@@ -113,7 +113,7 @@ fn what_cannot_be_cut_or_does_not_belong_is_refused() {
     for (profile, budget) in [("timed", "wall time"), ("cycles", "cycles")] {
         let (tests, header) = choice(plan.clone(), profile, rtl.clone()).tests().expect("a plan");
         let refused = shard::cut(&folder.join(profile), &tests, &header, Cut::Count(2)).expect_err("no end");
-        let expected = format!("profile `{profile}` has a budget of {budget}, which is known only while");
+        let expected = format!("profile `{profile}` has a budget of {budget}, but shards are cut");
         assert!(refused.to_string().starts_with(&expected), "{refused}");
         assert!(!folder.join(profile).exists());
     }

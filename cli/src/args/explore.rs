@@ -30,7 +30,7 @@ pub(crate) enum ExploreCommand {
         #[arg(long, help_heading = OUTPUT)]
         json: bool,
     },
-    /// Measure many configurations and write a report
+    /// Measure many configurations or workloads and write a report
     Sweep(SweepArgs),
     /// Report area and critical path of each module in standard cells
     Cost(CostArgs),
@@ -38,16 +38,16 @@ pub(crate) enum ExploreCommand {
     Calibrate(CalibrateArgs),
 }
 
-/// Time at which requests of a trace are offered.
+/// Times at which a replay offers the requests of a recorded trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TraceGaps {
-    /// As soon as the unit accepts them
+    /// Offer each request as soon as the unit can accept it
     None,
-    /// At the distances of the recording
+    /// Keep the cycles between requests as recorded
     Recorded,
 }
 
-/// Returns the list of workloads with the names of their parameters.
+/// Returns the help text that lists the generated workloads with the names of their parameters.
 fn workload_list() -> String {
     let names = |parameters: &[WorkloadParameter]| {
         parameters.iter().map(|parameter| parameter.name).collect::<Vec<_>>().join(", ")
@@ -68,25 +68,25 @@ pub(crate) struct ExploreRunArgs {
     pub(crate) workload: String,
     #[command(flatten)]
     pub(crate) point: PointArgs,
-    /// Parameters of a generated workload: `contention=4,op=add.red`
+    /// Set parameters of a generated workload: `contention=4,op=add.red`
     #[arg(long, value_name = "NAME=VALUE", value_delimiter = ',')]
     pub(crate) with: Vec<String>,
-    /// Implementation to run; only lockstep gives a certificate
+    /// Run lockstep, model or RTL; only lockstep certifies the result
     #[arg(long, value_enum, default_value_t = On::Lockstep)]
     pub(crate) on: On,
     /// Seed of the workload
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64>(ANY))]
     pub(crate) seed: u64,
-    /// Launch file of a kernel (docs/launch-files.md)
+    /// Launch file, if the workload is a kernel (docs/launch-files.md)
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) launch: Option<PathBuf>,
-    /// Also print the time in SM cycles of this GPU, or of constants from `atoms explore calibrate --output`
+    /// Also predict cycles on a real GPU: its name, or a file of `explore calibrate --output`
     #[arg(long, value_name = "NAME|FILE.toml")]
     pub(crate) gpu: Option<String>,
-    /// Units of work of a kernel, in total or per thread [default: one per request]
+    /// Units of work in a kernel, for its throughput: 5000, or 4/thread [default: one per request]
     #[arg(long, value_name = "N|N/thread", requires = "launch")]
     pub(crate) unit: Option<KernelUnit>,
-    /// Gaps between requests of a trace [default: none]
+    /// Cycles between requests of a recorded trace [default: none]
     #[arg(long, value_enum, value_name = "WHEN", conflicts_with_all = ["launch", "with"])]
     pub(crate) gaps: Option<TraceGaps>,
     /// Stop after this number of cycles
@@ -104,25 +104,25 @@ pub(crate) struct ExploreRunArgs {
 pub(crate) struct CostArgs {
     #[command(flatten)]
     pub(crate) point: PointArgs,
-    /// Modules to report [default: all, with the path through all]
+    /// RTL modules to report [default: all, and the critical path through all]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) modules: Vec<String>,
-    /// Target period of mapping, in ns
+    /// Target clock period of synthesis, in ns
     #[arg(long, help_heading = ADVANCED, value_name = "NS", default_value_t = MappingGoal::default().period_ns, allow_negative_numbers = true, value_parser = amount(Zero::Refused, 1000.0))]
     pub(crate) period: f64,
-    /// Time limit of mapping one module, in seconds; slower modules are fitted
+    /// Time limit of synthesis of one module, in seconds; estimate slower ones
     #[arg(long, help_heading = ADVANCED, value_name = "SECONDS", default_value_t = MappingGoal::default().limit.as_secs(), allow_negative_numbers = true, value_parser = whole::<u64>(1..=1_000_000))]
     pub(crate) limit: u64,
-    /// Standard cell library [default: Debian's qflow-tech-osu018]
+    /// Standard cell library (Liberty) [default: Debian's qflow-tech-osu018]
     #[arg(long, value_name = "FILE.lib", conflicts_with = "fitted")]
     pub(crate) liberty: Option<PathBuf>,
-    /// Gate equivalents assumed for a bit of memory
+    /// Assumed area of one bit of memory, in gate equivalents
     #[arg(long, help_heading = ADVANCED, value_name = "GE", default_value_t = MEMORY_BIT, allow_negative_numbers = true, value_parser = amount(Zero::Refused, 100.0))]
     pub(crate) memory_bit: f64,
-    /// Estimate from the built-in table; needs no tools
+    /// Estimate area and path from stored figures, without Yosys and OpenSTA
     #[arg(long, conflicts_with_all = ["period", "limit"])]
     pub(crate) fitted: bool,
-    /// Map your own module. The last file names it; list packages first
+    /// Report your own module: packages first; the last file names the module
     #[arg(long, value_name = "FILE.sv", value_delimiter = ',', conflicts_with_all = ["config", "set", "modules", "memory_bit", "fitted"])]
     pub(crate) source: Vec<PathBuf>,
     /// Print JSON
@@ -130,12 +130,12 @@ pub(crate) struct CostArgs {
     pub(crate) json: bool,
 }
 
-/// Subset of the points of a sweep.
+/// Shard of a sweep: every `of`-th point, starting at point `number`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PointShard {
-    /// Number from 1.
+    /// Number of this shard, from 1.
     pub(crate) number: u32,
-    /// Count of shards.
+    /// Number of all shards.
     pub(crate) of: u32,
 }
 
@@ -154,12 +154,12 @@ impl PointShard {
     }
 }
 
-/// Points of a sweep that also run in lockstep.
+/// Points of a sweep that also run in lockstep, which certifies their results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CertifyArg {
     /// Every point
     All,
-    /// No point; all results are of the model and marked
+    /// No point; all results are estimates of the model
     None,
 }
 
@@ -171,22 +171,22 @@ pub(crate) struct SweepArgs {
     /// Folder of the report [default: target/explore/SWEEP]
     #[arg(long = "output", value_name = "FOLDER", alias = "out", help_heading = OUTPUT)]
     pub(crate) out: Option<PathBuf>,
-    /// Points to run in lockstep
+    /// Certify points in lockstep with the RTL: `all`, or `none` (model only)
     #[arg(long, value_enum, default_value_t = CertifyArg::All)]
     pub(crate) certify: CertifyArg,
-    /// Seed [default: of the sweep file]
+    /// Seed of the workloads [default: seed in the sweep file]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u64>(ANY))]
     pub(crate) seed: Option<u64>,
-    /// Measure one shard and keep its results for a full run
+    /// Measure only shard 1 of 8; store the results for a later full run
     #[arg(long, help_heading = CLUSTER, value_name = "1/8", value_parser = PointShard::parse)]
     pub(crate) shard: Option<PointShard>,
-    /// Where to run the measurements
+    /// Run on this machine (local) or as jobs of a cluster (slurm)
     #[arg(long, help_heading = CLUSTER, value_enum, default_value_t = Executor::Local, conflicts_with = "shard")]
     pub(crate) executor: Executor,
-    /// Number of Slurm tasks
+    /// Number of Slurm tasks, one per shard of the sweep
     #[arg(long, help_heading = CLUSTER, value_name = "N", default_value_t = 8, allow_negative_numbers = true, value_parser = whole::<u32>(1..=10_000))]
     pub(crate) shards: u32,
-    /// Argument for sbatch; repeatable
+    /// Pass this argument to sbatch; repeatable
     #[arg(long, help_heading = CLUSTER, value_name = "ARG", allow_hyphen_values = true)]
     pub(crate) slurm_arg: Vec<String>,
     /// Number of parallel measurements [default: one for each core]
@@ -199,7 +199,7 @@ pub(crate) struct SweepArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CalibrateArgs {
-    /// Measurements (docs/calibration.md) [default: published values]
+    /// CSV file of measurements (docs/calibration.md) [default: published values]
     #[arg(value_name = "FILE.csv")]
     pub(crate) file: Option<PathBuf>,
     /// Use only measurements of this GPU
@@ -209,10 +209,10 @@ pub(crate) struct CalibrateArgs {
     pub(crate) config: Option<String>,
     #[arg(long, value_name = PAIRS, help = SET, requires = "config")]
     pub(crate) set: Vec<String>,
-    /// Write the constants for `atoms explore run --gpu`
+    /// Write the fitted constants, for `atoms explore run --gpu FILE.toml`
     #[arg(long = "output", value_name = "FILE.toml", alias = "out", help_heading = OUTPUT)]
     pub(crate) out: Option<PathBuf>,
-    /// Print JSON: each measurement with its source and predictions
+    /// Print JSON: each measurement with its source and predicted value
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
 }

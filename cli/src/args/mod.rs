@@ -19,14 +19,14 @@ pub(crate) mod regress;
 pub(crate) mod silicon;
 pub(crate) mod wave;
 
-/// Headings of options.
+/// Headings of option groups in the help.
 const OUTPUT: &str = "Output options";
 const ADVANCED: &str = "Advanced options";
 
-/// Range of seeds and indices.
+/// Accepted range of seeds, indices and cycle numbers.
 const ANY: std::ops::RangeInclusive<u64> = 0..=u64::MAX;
 
-/// Verify and explore the unit of a GPU that executes shared-memory atomics.
+/// Verify and explore a GPU unit that executes shared-memory atomics.
 ///
 /// Exit status: 0 no mismatch, 1 mismatch or failure, 2 could not run, 130 interrupted.
 #[derive(Debug, Parser)]
@@ -50,7 +50,7 @@ impl Cli {
     }
 }
 
-/// Commands by job, in the order of help.
+/// Commands, grouped by purpose, in the order of `atoms --help`.
 const JOBS: &[(&str, &[&str])] = &[
     ("Run and check", &["run", "cosim", "check", "silicon", "lower"]),
     ("Regress", &["regress", "repro", "cover", "mutate"]),
@@ -59,7 +59,7 @@ const JOBS: &[(&str, &[&str])] = &[
     ("Develop", &["bench", "config", "rtl", "completions", "man", "help"]),
 ];
 
-/// Returns the template of `atoms --help`, with commands grouped by job.
+/// Returns the template of `atoms --help`, with commands grouped by purpose.
 fn template(commands: &clap::Command) -> String {
     let mut text = "{about-with-newline}\n{usage-heading} {usage}\n".to_string();
     for (job, names) in JOBS {
@@ -79,15 +79,15 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Run random requests on RTL and model in lockstep
     Cosim(CosimArgs),
-    /// Show the SASS of PTX instructions and compiler builtins
+    /// Translate PTX instructions and compiler builtins to SASS
     Lower(LowerArgs),
     /// Check a recorded trace with the oracle
     Check(CheckArgs),
-    /// Check a capture of a GPU and compare it with the unit
+    /// Check answers captured from a real GPU and compare them with the unit
     Silicon(SiliconArgs),
     /// Run a test plan; collect coverage, minimize failures
     Regress(Box<RegressArgs>),
-    /// Measure which mutants of the RTL the tests detect
+    /// Run RTL mutants and list those that the tests do not detect
     Mutate(MutateArgs),
     /// Merge the coverage of several regressions
     Cover(CoverArgs),
@@ -121,7 +121,7 @@ pub(crate) enum Command {
 pub(crate) enum On {
     /// RTL and model; compares every output and probe bit in every cycle
     Lockstep,
-    /// Only the model; needs no Verilator
+    /// Only the reference model; needs no Verilator
     Model,
     /// Only the RTL
     Rtl,
@@ -146,12 +146,12 @@ const SET: &str = "Change parameters of the configuration: `num_banks=64`; repea
 /// Value name of `--set`.
 const PAIRS: &str = "PARAMETER=VALUE,...";
 
-/// Returns the name of a configuration with other parameters.
+/// Returns the name of a point: the configuration followed by its changed parameters.
 pub(crate) fn point(config: &str, set: &[String]) -> String {
     [&[config.to_string()], set].concat().join(",")
 }
 
-/// Returns the name of each configuration with other parameters.
+/// Returns the name of a point for each configuration; `set` applies to all of them.
 pub(crate) fn points(configs: &[String], set: &[String]) -> Vec<String> {
     configs.iter().map(|config| point(config, set)).collect()
 }
@@ -189,12 +189,12 @@ impl PointsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct MachineArgs {
-    /// Implementation to run
+    /// Implementation to run: RTL and model in lockstep, or one of them
     #[arg(long, value_enum, default_value_t = On::Lockstep)]
     pub(crate) on: On,
     #[command(flatten)]
     pub(crate) point: PointArgs,
-    /// Write a wave (.vcd or .fst) and a GTKWave save file beside it
+    /// Write a wave (.vcd or .fst), and a GTKWave save file next to it
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) trace: Option<PathBuf>,
     /// Limit the wave to these cycles: `1200..1300` (excludes 1300), `1200..`
@@ -206,10 +206,10 @@ pub(crate) struct MachineArgs {
     /// Write requests and responses as a trace for `atoms check`
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) record: Option<PathBuf>,
-    /// Print cycle breakdown, latencies, queues, banks and retries
+    /// Print cycles by cause, latencies, queue and bank use, and retries
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) report: bool,
-    /// Threads of a lockstep run, 1 or 2; results are equal [default: 2 if a core is idle]
+    /// Threads of a lockstep run, 1 or 2; same results [default: 2 if a core is idle]
     #[arg(long, help_heading = ADVANCED, value_name = "N", allow_negative_numbers = true, value_parser = whole::<usize>(1..=2))]
     threads: Option<usize>,
 }
@@ -231,7 +231,7 @@ impl MachineArgs {
     }
 }
 
-/// Parses the cycles of a wave.
+/// Parses `--window`: the first cycle of a wave and the cycle after its last one.
 fn window(text: &str) -> Result<Range<u64>, String> {
     let expected = || "expected FROM..TO in cycles, such as 1200..1300".to_string();
     let (from, to) = text.split_once("..").ok_or_else(expected)?;
@@ -244,16 +244,16 @@ fn arch(name: &str) -> Result<Arch, String> {
     Arch::from_name(name).ok_or_else(|| "expected an architecture such as sm_75, sm_80 or sm_90a".to_string())
 }
 
-/// Check during a kernel run.
+/// Value of `atoms run --check`: check during a kernel run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Check {
-    /// Ignore undefined uses of mbarrier objects and lanes
+    /// Ignore uses of mbarrier objects and lanes that PTX leaves undefined
     #[value(alias = "undefined=off")]
     Off,
-    /// Print undefined uses on stderr, or in the JSON
+    /// Print these undefined uses on stderr, or in the JSON
     #[value(alias = "undefined=warn")]
     Warn,
-    /// Print undefined uses and exit with status 1
+    /// Print these undefined uses and exit with status 1
     #[value(alias = "undefined=strict")]
     Strict,
     /// Print data races and too narrow scopes of atomics, exit with status 1
@@ -276,15 +276,15 @@ pub(crate) struct RunArgs {
     /// Architecture for PTX and CUDA C [default: .target of the PTX]
     #[arg(long, value_name = "sm_NN", value_parser = arch)]
     pub(crate) arch: Option<Arch>,
-    /// Launch file: grid, block, parameters, expected results. Without this option, print a launch file to edit
+    /// Launch file: grid, block, parameters, results. Without it, print a launch file to edit
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) launch: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) machine: MachineArgs,
-    /// Checks, separated by commas (docs/checks.md) [default: warn]
+    /// Checks for undefined uses and data races, as a list with commas (docs/checks.md) [default: warn]
     #[arg(long, value_enum, value_name = "CHECK", value_delimiter = ',')]
     pub(crate) check: Vec<Check>,
-    /// Write the final content of a buffer to a file; repeatable
+    /// Write the final content of a buffer of the launch file; repeatable
     #[arg(long, value_name = "NAME=FILE", help_heading = OUTPUT)]
     pub(crate) dump: Vec<String>,
     /// Print JSON
@@ -312,12 +312,12 @@ impl RunArgs {
     }
 }
 
-/// Action when a random run fails.
+/// Value of `atoms cosim --on-fail`: action when a random run fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OnFail {
     /// Print the mismatch
     Report,
-    /// Also write a wave of the cycles before it
+    /// Also write a wave of the cycles before the mismatch
     Trace,
     /// Also minimize the failure and write the case as JSON
     Shrink,
@@ -344,16 +344,16 @@ fn profile_keys() -> String {
 // A random run.
 #[derive(Debug, Args)]
 pub(crate) struct RandomArgs {
-    /// Seed; a run with the same seed is equal
+    /// Seed of the stimulus; equal seeds give equal runs
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64>(ANY))]
     pub(crate) seed: u64,
-    /// Number of warp requests
+    /// Stop after this number of warp requests
     #[arg(long, value_name = "N", default_value_t = 10_000, allow_negative_numbers = true, value_parser = whole::<u64>(1..=u64::MAX))]
     pub(crate) requests: u64,
     /// Stop after this number of cycles
     #[arg(long, value_name = "CYCLES", allow_negative_numbers = true, value_parser = whole::<u64>(1..=u64::MAX))]
     pub(crate) until: Option<u64>,
-    /// Issue only these operations: ADD,CAST.SPIN,LDS; MBAR stands for all mbarrier operations
+    /// Issue only these operations: ADD,CAST.SPIN,LDS; MBAR: all of mbarrier
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) ops: Vec<String>,
     /// Distribution of requests: default, busy, objects, hazards, faults, pressure, resets, or a file (keys below)
@@ -368,13 +368,13 @@ pub(crate) struct CosimArgs {
     pub(crate) machine: MachineArgs,
     #[command(flatten)]
     pub(crate) random: RandomArgs,
-    /// Action when lockstep fails [default: shrink]
+    /// Action when the run fails; only with --on lockstep [default: shrink]
     #[arg(long, value_enum, value_name = "ACTION")]
     pub(crate) on_fail: Option<OnFail>,
-    /// Run this case in place of random requests
+    /// Run the requests of this case, not random requests
     #[arg(long, value_name = "FILE.json", conflicts_with_all = ["on", "config", "set", "seed", "requests", "until", "ops", "profile", "on_fail"])]
     pub(crate) case: Option<PathBuf>,
-    /// Disable the oracle
+    /// Do not check the answers with the oracle
     #[arg(long, help_heading = ADVANCED, conflicts_with = "record")]
     pub(crate) no_oracle: bool,
     /// Print JSON
@@ -387,34 +387,34 @@ pub(crate) struct LowerArgs {
     /// PTX instructions such as "atom.shared.add.u64 %d4, [%r8], %d1;", a PTX or CUDA C file, or - for stdin
     #[arg(value_name = "PTX", required_unless_present_any = ["builtin", "builtins"])]
     pub(crate) ptx: Option<String>,
-    /// Atomic builtin of a compiler: atomicCAS, __nv_atomic_fetch_add_4_u
+    /// Lower a compiler builtin: atomicCAS, __nv_atomic_fetch_add_4_u
     #[arg(long, value_name = "NAME", conflicts_with = "ptx")]
     pub(crate) builtin: Option<String>,
-    /// List the builtins
+    /// List the names of all known builtins
     #[arg(long, conflicts_with_all = ["ptx", "builtin", "arch", "unused"])]
     pub(crate) builtins: bool,
-    /// Type of the builtin's object: u32, double [default: from the name]
+    /// Type of the variable that the builtin accesses: u32, double [default: from its name]
     #[arg(long = "type", value_name = "TYPE", requires = "builtin")]
     pub(crate) object_type: Option<String>,
-    /// Memory order: relaxed, acquire, release, acq_rel, seq_cst, or its number
+    /// Memory order of the builtin: relaxed, acquire, release, acq_rel, seq_cst, or its number
     #[arg(long, value_name = "ORDER", requires = "builtin")]
     pub(crate) order: Option<String>,
-    /// Memory order of a failed compare-and-swap
+    /// Memory order of a compare-and-swap builtin if its compare fails
     #[arg(long, value_name = "ORDER", requires = "builtin")]
     pub(crate) failure_order: Option<String>,
-    /// Scope: thread, block, cluster, device, system, or its number
+    /// Scope of the builtin: thread, block, cluster, device, system, or its number
     #[arg(long, value_name = "SCOPE", requires = "builtin")]
     pub(crate) scope: Option<String>,
-    /// Allow spurious failure of a compare-and-swap
+    /// Make a compare-and-swap weak: no retry loop for 1 or 2 bytes, from sm_100 on
     #[arg(long, requires = "builtin")]
     pub(crate) weak: bool,
-    /// PTX of the builtin: `nvvm` (as documented) or `current` (as compiled today)
+    /// PTX of the builtin: as compilers emit it (current) or NVVM documents it (nvvm)
     #[arg(long, value_name = "DIALECT", default_value = "current", requires = "builtin")]
     pub(crate) dialect: String,
-    /// Architectures, or `all` [default: of the file, or one of each generation]
+    /// Architectures: sm_80,sm_90, or `all` [default: target of the file, or one per generation]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) arch: Vec<String>,
-    /// Assume that results are unused
+    /// Lower as if the results of all instructions are never read
     #[arg(long)]
     pub(crate) unused: bool,
     /// Print JSON
@@ -424,7 +424,7 @@ pub(crate) struct LowerArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// Trace (docs/trace-format.md) or capture; - reads stdin
+    /// Recorded trace (docs/trace-format.md) or capture of a GPU; - reads stdin
     #[arg(value_name = "TRACE.jsonl")]
     pub(crate) trace: PathBuf,
     /// Print JSON
@@ -435,10 +435,10 @@ pub(crate) struct CheckArgs {
 // RTL for the replay of a bundle.
 #[derive(Debug, Args)]
 pub(crate) struct BundleRtlArgs {
-    /// Replay on the RTL of this checkout
+    /// Replay on the RTL of this checkout, even if the RTL of the bundle differs
     #[arg(long, help_heading = ADVANCED)]
     pub(crate) here: bool,
-    /// Replay on the bundle's own RTL; it runs with your rights (docs/security.md)
+    /// Replay on the RTL in the bundle, as code with your rights (docs/security.md)
     #[arg(long, help_heading = ADVANCED, conflicts_with = "here")]
     pub(crate) trust: bool,
 }
@@ -450,7 +450,7 @@ pub(crate) struct ReproArgs {
     pub(crate) bundle: PathBuf,
     #[command(flatten)]
     pub(crate) rtl: BundleRtlArgs,
-    /// Write a wave (.vcd) and a GTKWave save file beside it
+    /// Write a wave (.vcd), and a GTKWave save file next to it
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) trace: Option<PathBuf>,
     /// Add all internal signals of the RTL and registers of the model to the wave
@@ -459,7 +459,7 @@ pub(crate) struct ReproArgs {
     /// Print JSON
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
-    /// Internal: replay in this process, write a heartbeat to FOLDER
+    /// Internal: replay in this process, and write a heartbeat to FOLDER
     #[arg(long, hide = true, value_name = "FOLDER")]
     pub(crate) in_this_process: Option<PathBuf>,
 }
@@ -475,16 +475,16 @@ pub(crate) struct MutateArgs {
     /// Seed of the sample
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64>(ANY))]
     pub(crate) seed: u64,
-    /// Run only the first N stages; skip lint
+    /// Run only the first N stages of tests; do not lint the survivors
     #[arg(long, help_heading = ADVANCED, value_name = "N", allow_negative_numbers = true, value_parser = whole::<usize>(1..=1_000))]
     pub(crate) stages: Option<usize>,
-    /// Corpus for the last stage [default: of the checkout]
+    /// Corpus of episodes for the last stage [default: tests/regress/corpus.json of the checkout]
     #[arg(long, help_heading = ADVANCED, value_name = "FILE.json")]
     pub(crate) corpus: Option<PathBuf>,
-    /// Known survivors with reasons [default: formal/mutants.toml of the RTL]
+    /// List of known survivors with reasons [default: formal/mutants.toml of the RTL]
     #[arg(long, help_heading = ADVANCED, value_name = "FILE.toml")]
     pub(crate) explained: Option<PathBuf>,
-    /// Write the RTL of each survivor to a subfolder
+    /// Write the RTL of each survivor to a subfolder of FOLDER
     #[arg(long, help_heading = OUTPUT, value_name = "FOLDER")]
     pub(crate) survivors: Option<PathBuf>,
     /// Number of threads [default: one for each core]
@@ -499,10 +499,10 @@ pub(crate) struct MutateArgs {
 pub(crate) struct BenchArgs {
     #[command(flatten)]
     pub(crate) point: PointArgs,
-    /// Operations; MBAR stands for all mbarrier operations [default: all others]
+    /// Operations of the random requests; MBAR: all of mbarrier [default: all but MBAR]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) ops: Vec<String>,
-    /// Measure a kernel in place of random requests
+    /// Measure this kernel, not random requests
     #[arg(long, value_name = "FILE", requires = "launch", conflicts_with = "ops")]
     pub(crate) kernel: Option<PathBuf>,
     /// Launch file of the kernel (docs/launch-files.md)
@@ -514,10 +514,10 @@ pub(crate) struct BenchArgs {
     /// Compare with a saved --json report, or with another build of this program
     #[arg(long, value_name = "FILE")]
     pub(crate) compare: Option<PathBuf>,
-    /// Number of rounds; results are medians
+    /// Number of rounds; each figure is the median of all rounds
     #[arg(long, value_name = "N", default_value_t = 7, allow_negative_numbers = true, value_parser = whole::<usize>(1..=10_000))]
     pub(crate) rounds: usize,
-    /// Processor time of each measurement, in seconds
+    /// Processor time of one measurement in a round, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 0.5, allow_negative_numbers = true, value_parser = amount(Zero::Refused, 3600.0))]
     pub(crate) seconds: f64,
     /// Print JSON
@@ -560,17 +560,17 @@ pub(crate) struct RtlArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RtlCommand {
-    /// Build the RTL into the cache in advance
+    /// Compile the RTL of configurations into the cache, for later commands
     Build {
         #[command(flatten)]
         points: PointsArgs,
     },
-    /// Remove unused libraries from the cache
+    /// Remove unused libraries of compiled RTL from the cache
     Clean {
-        /// Remove all libraries that are not in use
+        /// Remove all libraries of compiled RTL, except those that a running process uses
         #[arg(long, conflicts_with = "older")]
         all: bool,
-        /// Keep libraries used within the last N days
+        /// Keep libraries of compiled RTL that were used within the last N days
         #[arg(long, value_name = "DAYS", default_value_t = 30, allow_negative_numbers = true, value_parser = whole::<u32>(ANY))]
         older: u32,
     },
@@ -589,10 +589,10 @@ pub(crate) enum RtlCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct CoverArgs {
-    /// Output folders of regressions; plans and seeds may differ
+    /// Output folders of regressions to merge; plans and seeds may differ
     #[arg(required = true, value_name = "FOLDER")]
     pub(crate) runs: Vec<PathBuf>,
-    /// Write line coverage of the RTL for LCOV tools
+    /// Write line coverage of the RTL as an LCOV file
     #[arg(long, help_heading = OUTPUT, value_name = "FILE.info")]
     pub(crate) lcov: Option<PathBuf>,
     /// Print JSON (docs/schema/cover.json)

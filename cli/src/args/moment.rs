@@ -1,4 +1,4 @@
-//! Times of options: cycles, or times with a unit.
+//! Times on the command line: cycles, or numbers with a time unit.
 
 use std::ops::Range;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use atoms_wave_view::TimeUnit;
 /// Message for an empty window.
 const NO_TIME: &str = "the window is empty; expected an end after the start, such as 1200..1300";
 
-/// Time on the command line: `1200` cycles, `1.2us`.
+/// Time on the command line: `1200` is a cycle, `1.2us` a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WaveTime {
     digits: u64,
@@ -23,7 +23,7 @@ pub(crate) struct MomentWindow {
     to: Option<WaveTime>,
 }
 
-/// Time shift, later or earlier.
+/// Value of `--shift`: cycles or time by which to move a wave, later or earlier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shift {
     by: WaveTime,
@@ -34,7 +34,8 @@ pub(crate) struct Shift {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
     pub(crate) unit: Option<TimeUnit>,
-    /// Time units of a cycle; `None` without a clock, when plain numbers are time units.
+    /// Clock period in time units; `None` if the wave has no clock. Numbers without a unit are then time
+    /// units.
     pub(crate) period: Option<u64>,
 }
 
@@ -69,7 +70,7 @@ impl FromStr for MomentWindow {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (from, to) =
-            text.split_once("..").ok_or("expected two times with .. between them, such as 1200..1300")?;
+            text.split_once("..").ok_or("expected FROM..TO, in cycles or times, such as 1200..1300")?;
         let from = if from.is_empty() { WaveTime { digits: 0, exponent: None } } else { from.parse()? };
         let to = if to.is_empty() { None } else { Some(to.parse()?) };
         Ok(MomentWindow { from, to })
@@ -89,7 +90,7 @@ impl FromStr for Shift {
 }
 
 impl WaveTime {
-    /// Converts to time units of a file.
+    /// Converts to the time units of a wave file.
     pub(crate) fn in_units(self, scale: Scale) -> Result<u64, String> {
         let WaveTime { digits, exponent } = self;
         let too_late = || "the time is too large".to_owned();
@@ -108,7 +109,7 @@ impl WaveTime {
 }
 
 impl MomentWindow {
-    /// Converts to time units of a file.
+    /// Converts to the time units of a wave file.
     pub(crate) fn in_units(self, scale: Scale) -> Result<Range<u64>, String> {
         let from = self.from.in_units(scale)?;
         let to = self.to.map_or(Ok(u64::MAX), |to| to.in_units(scale))?;
@@ -117,7 +118,7 @@ impl MomentWindow {
 }
 
 impl Shift {
-    /// Converts to time units of a file.
+    /// Converts to the time units of a wave file.
     pub(crate) fn in_units(self, scale: Scale) -> Result<i64, String> {
         let by = i64::try_from(self.by.in_units(scale)?).map_err(|_| "the time is too large".to_owned())?;
         Ok(if self.earlier { -by } else { by })

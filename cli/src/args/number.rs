@@ -1,8 +1,8 @@
-//! Numbers of options with their ranges.
+//! Parsers of numeric option values, with the accepted ranges.
 
 use std::ops::RangeInclusive;
 
-/// Returns a parser for a whole number of a range.
+/// Returns a parser for a whole number within a range.
 pub(crate) fn whole<T: TryFrom<u64>>(
     range: RangeInclusive<u64>,
 ) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync {
@@ -15,7 +15,7 @@ pub(crate) fn whole<T: TryFrom<u64>>(
     }
 }
 
-/// Returns a parser for a number above 0 up to `most`; `zero` may allow 0.
+/// Returns a parser for a number above 0 up to `most`; `zero` says if 0 is accepted too.
 pub(crate) fn amount(zero: Zero, most: f64) -> impl Fn(&str) -> Result<f64, String> + Clone + Send + Sync {
     move |text| {
         let least = |number: f64| number > 0.0 || zero == Zero::Allowed && number == 0.0;
@@ -27,7 +27,7 @@ pub(crate) fn amount(zero: Zero, most: f64) -> impl Fn(&str) -> Result<f64, Stri
     }
 }
 
-/// Rule for an amount of 0.
+/// Says if the value 0 is accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Zero {
     Allowed,

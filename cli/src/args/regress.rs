@@ -7,10 +7,10 @@ use clap::{Args, Subcommand, ValueEnum};
 use crate::args::number::{Zero, amount, whole};
 use crate::args::{ANY, OUTPUT, PAIRS, SET};
 
-/// Heading of options of cluster runs.
+/// Heading of the options for cluster runs in the help.
 pub(crate) const CLUSTER: &str = "Cluster options";
 
-/// Place where tests run.
+/// Value of `--executor`: where tests run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Executor {
     /// Worker processes on this machine
@@ -24,7 +24,7 @@ pub(crate) enum Executor {
 pub(crate) struct RegressArgs {
     #[command(subcommand)]
     pub(crate) command: Option<RegressCommand>,
-    /// Test plan [default: regress.toml here or of the checkout]
+    /// Test plan [default: regress.toml in the current folder or the checkout]
     #[arg(value_name = "PLAN.toml")]
     pub(crate) plan: Option<PathBuf>,
     /// Profile of the plan, such as smoke or nightly
@@ -36,10 +36,10 @@ pub(crate) struct RegressArgs {
     /// Same as --profile nightly
     #[arg(long, conflicts_with_all = ["profile", "smoke"])]
     pub(crate) nightly: bool,
-    /// Seed [default: of the plan]
+    /// Seed of the random tests [default: seed in the plan]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u64>(ANY))]
     pub(crate) seed: Option<u64>,
-    /// Run entries with this tag; repeatable [default: tags of the profile]
+    /// Run only plan entries with this tag; repeatable [default: tags of the profile]
     #[arg(long, value_name = "TAG")]
     pub(crate) tag: Vec<String>,
     /// Run only this configuration, such as `small,num_banks=8`; repeatable
@@ -52,7 +52,7 @@ pub(crate) struct RegressArgs {
     /// Output folder [default: target/regress/PROFILE]
     #[arg(long = "output", value_name = "FOLDER", alias = "out", help_heading = OUTPUT)]
     pub(crate) out: Option<PathBuf>,
-    /// Replace an interrupted run in the output folder
+    /// Delete the results of an interrupted run in the output folder
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) force: bool,
     /// Print the tests without running them
@@ -61,7 +61,7 @@ pub(crate) struct RegressArgs {
     /// Print JSON (docs/schema/regress.json)
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
-    /// Where to run the tests
+    /// Run on this machine (local) or as jobs of a cluster (slurm)
     #[arg(long, help_heading = CLUSTER, value_enum, default_value_t = Executor::Local)]
     pub(crate) executor: Executor,
     #[command(flatten)]
@@ -79,7 +79,7 @@ pub(crate) struct Workers {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RegressCommand {
-    /// Resume an interrupted run, or submit missing shards
+    /// Resume an interrupted run, or submit the missing shards of a cluster run
     Resume {
         /// Output folder of the run
         #[arg(value_name = "FOLDER")]
@@ -104,9 +104,9 @@ pub(crate) enum RegressCommand {
     /// Run one shard of a cluster run
     #[command(hide = true)]
     Shard {
-        /// The output folder of the whole run
+        /// Output folder of the whole run, not of the shard
         out: PathBuf,
-        /// Number of the shard
+        /// Number of the shard, from 0
         #[arg(allow_negative_numbers = true, value_parser = whole::<u32>(ANY))]
         shard: u32,
         #[command(flatten)]
@@ -143,16 +143,16 @@ pub(crate) struct ClusterArgs {
     /// Slurm account
     #[arg(long, value_name = "NAME")]
     pub(crate) account: Option<String>,
-    /// Wall time limit of a shard, in Slurm's format: 2:00:00
+    /// Wall time limit of each Slurm task, in Slurm's format: 2:00:00
     #[arg(long, value_name = "TIME")]
     pub(crate) time_limit: Option<String>,
-    /// Cores of a shard [default: 1]
+    /// Cores of each Slurm task; a task runs one shard [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u32>(1..=1024))]
     pub(crate) cpus_per_task: Option<u32>,
-    /// Wait for files of a shared file system, in seconds [default: 30]
+    /// Seconds to wait for results on a slow shared file system [default: 30]
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = amount(Zero::Allowed, 3600.0))]
     pub(crate) settle: Option<f64>,
-    /// Argument for sbatch; repeatable
+    /// Pass this argument to sbatch; repeatable
     #[arg(long, value_name = "ARG", allow_hyphen_values = true)]
     pub(crate) slurm_arg: Vec<String>,
 }
@@ -160,10 +160,10 @@ pub(crate) struct ClusterArgs {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = CLUSTER)]
 pub(crate) struct CutArgs {
-    /// Size of a shard in minutes of one core [default: 10]
+    /// Estimated minutes of one core per shard [default: 10]
     #[arg(long, value_name = "MINUTES", conflicts_with = "shards", allow_negative_numbers = true, value_parser = amount(Zero::Refused, 100_000.0))]
     pub(crate) shard_minutes: Option<f64>,
-    /// Number of shards
+    /// Number of shards to split the tests into
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u32>(1..=100_000))]
     pub(crate) shards: Option<u32>,
 }

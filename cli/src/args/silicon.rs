@@ -14,11 +14,11 @@ pub(crate) struct SiliconArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SiliconCommand {
-    /// Check a capture with the oracle, compare it with simulation, print timing
+    /// Check a capture with the oracle, compare it with simulation, print times
     Report(SiliconReportArgs),
     /// Print a program of a capture: purpose, PTX and SASS
     Show(SiliconShowArgs),
-    /// Print lines fitted to the timing of a capture, as TOML with residuals
+    /// Print straight lines (cycles by lanes) fitted to the times of a capture
     Profile {
         /// Capture file; may be compressed by gzip
         #[arg(value_name = "FILE")]
@@ -27,11 +27,11 @@ pub(crate) enum SiliconCommand {
         #[arg(long)]
         csv: bool,
     },
-    /// Print the requests of a program as a trace for `atoms check`
+    /// Print requests and answers of a program as a trace for `atoms check`
     Trace(SiliconTraceArgs),
 }
 
-/// Implementation to compare a capture with.
+/// Value of `--on`: implementation to compare a capture with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Against {
     /// RTL and model in lockstep
@@ -47,12 +47,12 @@ pub(crate) struct SiliconReportArgs {
     /// Capture file; may be compressed by gzip
     #[arg(value_name = "FILE")]
     pub(crate) capture: PathBuf,
-    /// Implementation to compare with
+    /// Compare with lockstep (RTL and model), the model alone, or nothing
     #[arg(long, value_enum, default_value_t = Against::Lockstep)]
     pub(crate) on: Against,
     #[command(flatten)]
     pub(crate) point: PointArgs,
-    /// Print all timings, in addition to the fitted lines
+    /// Print each measured time, in addition to the fitted lines
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) timings: bool,
     /// Print JSON

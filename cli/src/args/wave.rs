@@ -16,7 +16,7 @@ pub(crate) struct WaveArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum WaveCommand {
-    /// Show scopes, signals, clock and length of a wave
+    /// Show format, scopes, signals, clock and length of a wave
     Info(WaveInfoArgs),
     /// Compare two waves, or two scopes; show the first difference
     ///
@@ -39,7 +39,7 @@ pub(crate) struct WaveInfoArgs {
     /// VCD or FST file of any tool
     #[arg(value_name = "WAVE")]
     pub(crate) wave: PathBuf,
-    /// List all signals, or those that match: `probe_*`, `rtl.req_*`
+    /// List all signals, or those that match a pattern: `probe_*`, `rtl.req_*`
     #[arg(long, value_name = "PATTERN", num_args = 0..=1, default_missing_value = "*")]
     pub(crate) signals: Option<String>,
     /// Print JSON
@@ -70,10 +70,10 @@ pub(crate) struct WaveDiffArgs {
     /// Limit to cycles or times: `1200..1300` (excludes 1300), `1.2us..`
     #[arg(long, value_name = "FROM..TO")]
     pub(crate) window: Option<MomentWindow>,
-    /// Ignore signals that match: `probe_*`, `rtl.req_*`; repeatable
+    /// Ignore signals that match a pattern: `probe_*`, `rtl.req_*`; repeatable
     #[arg(long, value_name = "PATTERN")]
     pub(crate) ignore: Vec<String>,
-    /// Compare only signals that match; repeatable
+    /// Compare only signals that match a pattern; repeatable
     #[arg(long, value_name = "PATTERN")]
     pub(crate) only: Vec<String>,
     /// Print JSON
@@ -86,13 +86,13 @@ pub(crate) struct WaveShowArgs {
     /// VCD or FST file of any tool
     #[arg(value_name = "WAVE")]
     pub(crate) wave: PathBuf,
-    /// Cycles or times: `1200..1300`, `1.2us..` [default: at the marker of the save file, or at the first change]
+    /// Cycles or times to show: `1200..1300`, `1.2us..` [default: at the save file's marker, or the first change]
     #[arg(long, value_name = "FROM..TO")]
     pub(crate) window: Option<MomentWindow>,
-    /// Signals that match, in this order: `clk,probe_*,rtl.req_*` [default: those of the save file]
+    /// Signals to show, as patterns: `clk,probe_*,rtl.req_*` [default: of the GTKWave save file]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) signals: Vec<String>,
-    /// Write a picture
+    /// Write the drawing as an SVG picture
     #[arg(long, help_heading = OUTPUT, value_name = "FILE.svg")]
     pub(crate) svg: Option<PathBuf>,
     /// Write WaveJSON for WaveDrom
@@ -101,28 +101,29 @@ pub(crate) struct WaveShowArgs {
     /// Draw with ASCII characters only
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) ascii: bool,
-    /// List transactions of scope `txn`, or text signals chosen by --signals
+    /// List transactions (scope `txn`), or the text signals of --signals
     #[arg(long, conflicts_with_all = ["svg", "wavedrom", "ascii", "query"])]
     pub(crate) transactions: bool,
     /// List cycles where an expression is true: `op == CAS.SPIN && rtl.rsp_passes > 4`
     #[arg(long, value_name = "EXPRESSION", conflicts_with_all = ["svg", "wavedrom", "ascii", "signals"])]
     pub(crate) query: Option<String>,
-    /// Print JSON: WaveJSON, one transaction per line, or cycles
+    /// Print JSON: with --transactions one transaction per line, with --query the cycles, else WaveJSON
     #[arg(long, help_heading = OUTPUT, conflicts_with_all = ["svg", "wavedrom", "ascii"])]
     pub(crate) json: bool,
 }
 
-/// Parses two names with a character between them.
+/// Returns a parser for two names with the character `between` between them.
 fn pair(between: char) -> impl Fn(&str) -> Result<[String; 2], String> + Clone + Send + Sync {
     move |text| {
         let parts = text.split_once(between).filter(|(one, _)| !one.is_empty());
-        let (one, other) =
-            parts.ok_or_else(|| format!("expected two names with `{between}` between them"))?;
+        let (one, other) = parts.ok_or_else(|| {
+            format!("expected two names with `{between}` between them, such as a{between}b")
+        })?;
         Ok([one.to_owned(), other.to_owned()])
     }
 }
 
-/// Time and signals of a wave to use.
+/// Window and signals of a wave to convert.
 #[derive(Debug, Args)]
 pub(crate) struct WaveSelection {
     /// Limit to cycles or times: `1200..1300` (excludes 1300), `1.2us..`
@@ -143,7 +144,7 @@ pub(crate) struct WavePageArgs {
     pub(crate) output: PathBuf,
     #[command(flatten)]
     pub(crate) selection: WaveSelection,
-    /// Kernel file that ran; requests link to its lines
+    /// Kernel file that ran; the page links each request to its line
     #[arg(long, value_name = "FILE")]
     pub(crate) kernel: Option<PathBuf>,
 }
@@ -160,7 +161,7 @@ pub(crate) struct WaveExportArgs {
     pub(crate) selection: WaveSelection,
 }
 
-/// Formats to write; at least one.
+/// Files to write, one option per format; at least one is required.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = true)]
 pub(crate) struct WaveExportOutputs {
@@ -170,22 +171,22 @@ pub(crate) struct WaveExportOutputs {
     /// Write requests with their pipeline stages for Konata
     #[arg(long, value_name = "FILE")]
     pub(crate) konata: Option<PathBuf>,
-    /// Write commands for Surfer: `surfer WAVE -c FILE`
+    /// Write commands that set up the viewer Surfer: `surfer WAVE -c FILE`
     #[arg(long, value_name = "FILE", conflicts_with_all = ["window", "signals"])]
     pub(crate) surfer: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct WaveCauseArgs {
-    /// Bundle folder of a regression [default: rerun the random run described below]
+    /// Bundle folder of a regression [default: random run of --seed, --requests, ...]
     #[arg(value_name = "BUNDLE", conflicts_with_all = ["case", "config", "set", "seed", "requests", "until", "ops", "profile"])]
     pub(crate) bundle: Option<PathBuf>,
-    /// Failing case that `atoms cosim` wrote; runs on the RTL of this checkout
+    /// Failing case from `atoms cosim`, to run on the RTL of this checkout
     #[arg(long, value_name = "FILE.json", conflicts_with_all = ["config", "set", "seed", "requests", "until", "ops", "profile"])]
     pub(crate) case: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) rtl: BundleRtlArgs,
-    /// Number of lines to list
+    /// Number of RTL lines to list
     #[arg(long, value_name = "N", default_value_t = 10, allow_negative_numbers = true, value_parser = whole::<u32>(1..=1000))]
     pub(crate) count: u32,
     #[command(flatten)]
@@ -199,7 +200,7 @@ pub(crate) struct WaveCauseArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct WaveAtArgs {
-    /// Bundle folder or case [default: rerun the random run described below]
+    /// Bundle folder, or case file [default: random run of --seed, --requests, ...]
     #[arg(value_name = "BUNDLE|CASE.json", conflicts_with_all = ["config", "set", "seed", "requests", "until", "ops", "profile"])]
     pub(crate) what: Option<PathBuf>,
     /// Cycle in the middle of the wave [default: cycle of the failure]
@@ -208,10 +209,10 @@ pub(crate) struct WaveAtArgs {
     /// Number of cycles in the wave
     #[arg(long = "cycles", value_name = "N", alias = "window", default_value_t = 64, allow_negative_numbers = true, value_parser = whole::<u64>(1..=1_000_000))]
     pub(crate) window: u64,
-    /// Add all internal signals of the RTL and registers of the model
+    /// Add all internal signals of the RTL and registers of the model to the wave
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) internals: bool,
-    /// Show the first cycle in which a register of RTL and model differs
+    /// Find the first cycle in which a register of RTL and model differs, and write the wave around it
     #[arg(long, conflicts_with = "cycle")]
     pub(crate) first_internal: bool,
     /// Wave to write, .vcd or .fst [default: target/waves/at-N.vcd]

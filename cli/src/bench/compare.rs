@@ -39,7 +39,7 @@ impl Other {
         let both = figures.0.iter().filter_map(|figure| {
             let other = self.figures.0.iter_mut().find(|other| other.what == figure.what)?;
             if self.is_program {
-                // Ignores a round of the other side if this side's round was interrupted.
+                // Drop a round of the compared program if this program's round was interrupted.
                 other.rounds.truncate(figure.rounds.len());
             }
             Some((figure.what.clone(), figure.faster_than(other)))
@@ -48,7 +48,7 @@ impl Other {
         if both.is_empty() {
             let path = self.path.display();
             return Err(message!(
-                "--compare {path}: it measured something else: none of its figures is one of this run"
+                "--compare {path}: it measured something else: its report and this run have no figure in common"
             ));
         }
         Ok(both)
@@ -59,7 +59,9 @@ fn read(path: &Path, bytes: &[u8]) -> Result<Figures, CliError> {
     let value: Result<Value, _> = serde_json::from_slice(bytes);
     value.and_then(|mut value| serde_json::from_value(value["figures"].take())).map_err(|error| {
         let path = path.display();
-        message!("--compare {path}: expected what `atoms bench --json` prints, or a program that prints it: {error}")
+        message!(
+            "--compare {path}: expected a report of `atoms bench --json`, or a build of `atoms`: {error}"
+        )
     })
 }
 
@@ -69,7 +71,7 @@ fn of_program(program: &Path, args: &BenchArgs) -> Result<Figures, CliError> {
         let said = String::from_utf8_lossy(&output.stderr);
         let said = said.lines().last().unwrap_or_default();
         let (program, status) = (program.display(), output.status);
-        return Err(message!("--compare {program}: it ended with {status}: {said}"));
+        return Err(message!("--compare {program}: the program ended with {status}: {said}"));
     }
     read(program, &output.stdout)
 }

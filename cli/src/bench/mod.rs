@@ -48,7 +48,7 @@ struct Subject<'a> {
     ratios: &'a [RatioOf],
 }
 
-/// Measures rounds, alternating with the other side of a comparison, and prints the figures.
+/// Measures rounds, each after a round of the program or report of `--compare`, and prints the figures.
 fn measure(
     args: &BenchArgs,
     subject: &Subject<'_>,
@@ -64,7 +64,7 @@ fn measure(
         }
         let measured = round(Limit { seconds: args.seconds, stop: interrupt::seen() })?;
         if interrupt::asked() {
-            // The round is incomplete.
+            // Drop the interrupted round, which is incomplete.
             break;
         }
         figures.add(measured);
@@ -82,7 +82,7 @@ fn measure(
     Ok(interrupt::or(Verdict::Agree))
 }
 
-/// Speed of each figure relative to the other side.
+/// Name of each figure, and its speed relative to the program or report of `--compare`.
 type Compared = Vec<(String, BenchSpread)>;
 
 fn ratios(subject: &Subject<'_>, figures: &Figures) -> impl Iterator<Item = (&'static str, BenchSpread)> {

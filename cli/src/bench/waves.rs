@@ -16,7 +16,7 @@ use crate::args::BenchArgs;
 use crate::machine;
 use crate::output::error::{CliError, Verdict};
 
-/// Cycle in the centre of the window, and length of the window in cycles.
+/// Cycle in the centre of the wave that `atoms wave at` writes, and length of that wave in cycles.
 const CYCLE: u64 = 1_000_000;
 const WINDOW: u64 = 64;
 
@@ -41,7 +41,8 @@ pub(super) fn of_waves(
         requests: CYCLE,
         until: u64::MAX,
     }));
-    // `atoms wave at` for a late cycle. The first call only fills the cache.
+    // Same work as `atoms wave at` for a late cycle. The first call is not timed: it fills the cache of
+    // snapshots.
     let look = || {
         let start = Instant::now();
         let window = CYCLE - WINDOW / 2..CYCLE + WINDOW / 2;

@@ -38,14 +38,17 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Verdict, CliError> {
         measurements.retain(|one| one.gpu == *gpu);
         known.dedup();
         if measurements.is_empty() {
-            return Err(message!("no measurement is of `{gpu}`; there are {}", known.join(", ")));
+            return Err(message!(
+                "no measurement is of GPU `{gpu}`; there are measurements of {}",
+                known.join(", ")
+            ));
         }
     }
     let config = args.config.as_ref().map(|config| machine::config(&point(config, &args.set))).transpose()?;
     let found = calibrate(&measurements, &rtl_dir(), config.as_ref())?;
     if let (Some(path), true) = (&args.file, found.iter().all(|one| one.constants.is_empty())) {
         let why = found.iter().find_map(|one| one.too_few.as_deref());
-        let why = why.unwrap_or("no measurement of latency or throughput has `use` fit");
+        let why = why.unwrap_or("no measurement of latency or throughput has `fit` in column `use`");
         return Err(message!("`{}`: {why}", path.display()));
     }
     if let Some(out) = &args.out {
@@ -79,12 +82,12 @@ pub(crate) fn profile(name: &str) -> Result<GpuProfile, CliError> {
     let mut measurements = published();
     measurements.retain(|one| one.gpu == name);
     let found = calibrate(&measurements, &rtl_dir(), None)?;
-    let known = || "`atoms explore calibrate` lists GPUs with published figures; your own are a FILE.toml of its --output";
+    let known = || "`atoms explore calibrate` lists the GPUs with published figures; for another GPU, give a FILE.toml of its --output";
     match &found[..] {
         [one] if !one.constants.is_empty() => Ok(one.profile()),
         [one] => Err(message!(
             "{name}: {}; {}",
-            one.too_few.as_deref().unwrap_or("no figure has constants"),
+            one.too_few.as_deref().unwrap_or("no constant can be fitted to its published figures"),
             known()
         )),
         _ => Err(message!("no GPU `{name}`; {}", known())),

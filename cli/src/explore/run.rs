@@ -101,7 +101,7 @@ fn workload(args: &ExploreRunArgs, files: &mut Files) -> Result<Workload, CliErr
     let generated = GENERATED.iter().any(|kind| kind.name == args.workload);
     let trace = path.extension().is_some_and(|ending| ending == "jsonl");
     let meant = |option: &str, what: &str, given: bool| {
-        let message = format!("{option} is for {what}, and `{}` is none", args.workload);
+        let message = format!("{option} is for {what}, but `{}` is not {what}", args.workload);
         if given { Err(CliError::message(message)) } else { Ok(()) }
     };
     let is_file = trace || args.launch.is_some() || path.exists();
@@ -124,7 +124,7 @@ fn workload(args: &ExploreRunArgs, files: &mut Files) -> Result<Workload, CliErr
     }
     let Some(launch_path) = &args.launch else {
         return Err(message!(
-            "`{}` is a kernel: add --launch FILE.toml; `atoms run {0}` prints one to begin with",
+            "`{}` is a kernel: add --launch FILE.toml; `atoms run {0}` prints a launch file to edit",
             args.workload
         ));
     };
@@ -140,9 +140,8 @@ fn workload(args: &ExploreRunArgs, files: &mut Files) -> Result<Workload, CliErr
 }
 
 fn generated(args: &ExploreRunArgs) -> Result<Workload, CliError> {
-    let mut workload = Generated::named(&args.workload).map_err(|error| {
-        message!("{error}; a kernel or a trace is named by its file, and there is none called so")
-    })?;
+    let mut workload = Generated::named(&args.workload)
+        .map_err(|error| message!("{error}; and no kernel file or trace file has this name"))?;
     let stated = args.with.iter().map(|setting| match setting.split_once('=') {
         Some((name, value)) => Ok((name.trim(), value.trim())),
         None => Err(message!("--with {setting}: expected NAME=VALUE, such as warps=16")),
@@ -151,7 +150,7 @@ fn generated(args: &ExploreRunArgs) -> Result<Workload, CliError> {
     Ok(Workload::Generated(workload))
 }
 
-/// A point without a measurement.
+/// Result for a configuration and workload whose run failed, so that it has no measurement.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct FindingResult<'a> {
     error: String,

@@ -148,12 +148,13 @@ pub(crate) fn run(args: &SweepArgs) -> Result<Verdict, CliError> {
     Ok(verdict)
 }
 
-/// Finds the tools for `cost = "mapped"`. Without the tools, prints a note, and the caller fits the figures.
+/// Finds the tools for `cost = "mapped"`. Without the tools, prints a note, and the caller estimates the
+/// cost.
 fn cost_tools() -> Result<Option<CostTools>, CliError> {
     match cost::tools(&ToolChoice::from_process()) {
         Ok(tools) => Ok(Some(tools)),
         Err(error) if error.is_missing() => {
-            note!("atoms: area and clock are fitted: {error}");
+            note!("atoms: area and clock are estimates: {error}");
             Ok(None)
         }
         Err(error) => Err(error.into()),
@@ -163,7 +164,7 @@ fn cost_tools() -> Result<Option<CostTools>, CliError> {
 /// Measures the points as tasks of an array job, which save them in the store. Returns false if interrupted.
 fn on_slurm(args: &SweepArgs, plan: &SweepFile, out: &Path) -> Result<bool, CliError> {
     if plan.search.is_some() {
-        return Err(message!("a search is one process: leave out `--executor slurm`"));
+        return Err(message!("a search runs in one process: remove `--executor slurm`"));
     }
     let program = std::env::current_exe()?;
     let mut task = format!(
@@ -182,18 +183,20 @@ fn on_slurm(args: &SweepArgs, plan: &SweepFile, out: &Path) -> Result<bool, CliE
         task += &format!(" --jobs {jobs}");
     }
     std::fs::create_dir_all(out)?;
-    // No settling time, because the points are only read after the job has ended.
+    // No time for a slow shared file system: the points are only read after the job has ended.
     let options = SlurmOptions { args: args.slurm_arg.clone(), settle: Duration::ZERO };
     let job = ArrayJob::new(SlurmCommands::default(), options, (out, "slurm-%a.log"), &task, &task)?;
     if !job.is_live()? {
         let number = job.submit(&(1..=args.shards).collect::<Vec<_>>())?;
         note!("atoms: {} tasks submitted as {number}", args.shards);
     }
-    // A task also fails for a point without a measurement. The caller then measures the missing points
-    // itself.
+    // A Slurm task also fails if one of its points has no measurement. The caller then measures the missing
+    // points itself.
     let outcome = job.wait(interrupt::seen(), || Ok(false))?;
     if outcome == WaitOutcome::Cancelled {
-        note!("atoms: interrupted, the job was cancelled; the same command takes what it has measured");
+        note!(
+            "atoms: interrupted, the Slurm job was cancelled; run the same command again to measure the missing points"
+        );
     }
     Ok(outcome != WaitOutcome::Cancelled)
 }
@@ -206,7 +209,9 @@ fn measure_shard(
     shard: PointShard,
 ) -> Result<Verdict, CliError> {
     if plan.search.is_some() {
-        return Err(message!("a search has no shards: each generation depends on the last"));
+        return Err(message!(
+            "a search has no shards, because each generation depends on the last: remove --shard"
+        ));
     }
     let mut found = plan.points(&args.file, run.rtl_dir)?;
     let mut place = 0..;
@@ -218,7 +223,7 @@ fn measure_shard(
         print_json(&ShardResult { shard: shard.number, of: shard.of, points: measured.len(), failed })?;
     } else {
         outln!(
-            "shard {} of {}: {} measured and kept, {failed} came to nothing",
+            "shard {} of {}: {} measured and kept, {failed} failed",
             shard.number,
             shard.of,
             counted(kept as u64)
@@ -276,7 +281,7 @@ fn unless_interrupted(error: SweepRunError) -> Result<Option<Searched>, CliError
 
 fn tell(impossible: &[Impossible]) {
     for Impossible { rule, points } in impossible {
-        note!("atoms: {} left out, which cannot be: {rule}", counted(*points));
+        note!("atoms: {} skipped as impossible: {rule}", counted(*points));
     }
 }
 

@@ -10,9 +10,9 @@ use atoms_regress::report::summary::{Summary, Verdict as Regression};
 /// Outcome of a command, which determines its exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// The sides agree, and the results are as expected.
+    /// RTL, model and oracle agree, and the results are as expected.
     Agree,
-    /// The sides disagree, or a result is not as expected.
+    /// RTL, model and oracle disagree, or a result is not as expected.
     Disagree,
     NotAsked,
     /// A signal ended the command. The exit status is that of a shell for Ctrl-C.

@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::output::error::{CliError, Verdict};
 
-/// True after the first signal.
+/// True after the first Ctrl-C or termination request.
 static ASKED: AtomicBool = AtomicBool::new(false);
-/// True if running code polls [`ASKED`].
+/// True if the running command polls [`ASKED`], so that the first signal must not end the process.
 static SEEN: AtomicBool = AtomicBool::new(false);
 
 /// Installs the handler for Ctrl-C and termination requests.

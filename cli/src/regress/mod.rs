@@ -41,7 +41,7 @@ pub(crate) fn regress(args: &RegressArgs) -> Result<Verdict, CliError> {
         Some(RegressCommand::Resume { out, workers, json, cluster }) => {
             let (tests, header) = again(out)?;
             let whole = Whole { out, workers, json: *json };
-            // The executor of the first start decides, even if no job was submitted yet.
+            // Resume with the executor of the first start, even if no job was submitted yet.
             if store::checkpoint(out)?.timing.executor == SLURM {
                 let options = cluster.over(SlurmOptions::of(out)?);
                 return on_slurm(&whole, &prepare(tests)?, &header, options);
@@ -78,7 +78,7 @@ fn plan(args: &RegressArgs) -> Result<PathBuf, CliError> {
     let places = [PathBuf::from("regress.toml"), rtl_dir().with_file_name("regress.toml")];
     places.into_iter().find(|plan| plan.is_file()).ok_or_else(|| {
         message!(
-            "no plan: name one, `atoms regress PLAN.toml`, or work in a checkout, which has a regress.toml"
+            "no plan: name one, as in `atoms regress PLAN.toml`, or run in a checkout, which has a regress.toml"
         )
     })
 }
@@ -98,14 +98,19 @@ fn begin(args: &RegressArgs) -> Result<Verdict, CliError> {
         return list(&tests);
     }
     if args.executor == Executor::Local && (args.cut.given() || args.cluster != ClusterArgs::default()) {
-        return Err(message!("options of a cluster are for --executor slurm: without it tests run here"));
+        return Err(message!(
+            "cluster options are only for --executor slurm; add it, or remove these options"
+        ));
     }
     let default = || Environment::from_process().target.join("regress").join(&tests.profile);
     let out = args.out.clone().unwrap_or_else(default);
     // Reports and messages contain the path in commands to paste.
     if out.to_string_lossy().chars().any(char::is_control) {
         let out = out.display().to_string();
-        return Err(message!("--output: `{}` has control characters", out.escape_debug()));
+        return Err(message!(
+            "--output: `{}` has control characters; choose another folder name",
+            out.escape_debug()
+        ));
     }
     let whole = Whole { out: &out, workers: &args.workers, json: args.json };
     let executor = match args.executor {
@@ -124,7 +129,7 @@ fn begin(args: &RegressArgs) -> Result<Verdict, CliError> {
     }
 }
 
-/// Prints the tests. If a budget ends the run, prints only the fixed ones.
+/// Prints index and name of each test. If only a budget ends the run, prints only the tests that always run.
 fn list(tests: &Tests) -> Result<Verdict, CliError> {
     let most = tests.count().unwrap_or(u64::MAX);
     let mut index = 0;
@@ -132,7 +137,7 @@ fn list(tests: &Tests) -> Result<Verdict, CliError> {
         && let Some(test) = tests.test(index)
     {
         if tests.count().is_none() && index >= tests.fixed_count() {
-            outln!("... and on, until the budget is used up")?;
+            outln!("... and more, until the budget is used up")?;
             break;
         }
         outln!("{:6} {}", test.index, report::text::plain(&test.name))?;
@@ -195,7 +200,7 @@ impl Whole<'_> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ended {
-    /// No tests were left, or the run was told to start no more tests.
+    /// The process ended by itself: no test was left, or the run was told to start no more tests.
     ByItself,
     /// A second signal ended the run during its tests.
     AtOnce,
@@ -208,8 +213,10 @@ fn supervised(folder: &Path, workers: &Workers, more: &[String]) -> Result<Ended
     let pipe = Arc::new(ControlPipe::default());
     let held = Arc::clone(&pipe);
     let asked = move || match held.stop() {
-        StopMode::Finish => note!("regress: finishes the tests at work; once more ends at once"),
-        StopMode::End => note!("regress: ends"),
+        StopMode::Finish => {
+            note!("regress: finishes the running tests; press Ctrl-C again to stop immediately")
+        }
+        StopMode::End => note!("regress: stops immediately"),
     };
     ctrlc::set_handler(asked)?;
     let program = std::env::current_exe()?;
@@ -243,7 +250,7 @@ fn run_shard(out: &Path, number: u32, workers: &Workers) -> Result<Verdict, CliE
     manifest.admit(out, &header.origin)?;
     let tests_of = manifest.shard(number)?;
     if verify(out, &manifest, number).is_ok() {
-        outln!("shard {number} has its result already")?;
+        outln!("shard {number} already has a result")?;
         return Ok(Verdict::Agree);
     }
     let context = prepare(tests)?;
@@ -261,7 +268,7 @@ fn run_shard(out: &Path, number: u32, workers: &Workers) -> Result<Verdict, CliE
     match publish(out, &manifest, &header.origin, number, &work)? {
         Published::New => outln!("shard {number}: {} tests", tests_of.end - tests_of.first)?,
         Published::AlreadyThere => {
-            outln!("shard {number}: another task was first; its result stays")?;
+            outln!("shard {number}: another task has published a result, which is kept")?;
         }
     }
     Ok(Verdict::Agree)
@@ -319,14 +326,16 @@ fn merge(whole: &Whole<'_>, context: &Context, header: &RunHeader) -> Result<Ver
 fn tell(event: &SupervisorEvent) {
     match event {
         SupervisorEvent::Died { how, suspects } => {
-            note!("regress: the process died ({how}); tests at work, now run alone: {suspects}");
+            note!(
+                "regress: the process died ({how}); number of tests in progress, which now run alone: {suspects}"
+            );
         }
         SupervisorEvent::Hung { tests } => {
             let tests = tests.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
             note!("regress: the process was killed: no progress in test {tests}");
         }
         SupervisorEvent::GoesOn { crashed } => {
-            note!("regress: goes on; tests that crash: {}", crashed.len());
+            note!("regress: continues without the tests that crash: {}", crashed.len());
         }
     }
 }
@@ -342,7 +351,7 @@ fn worker(out: &Path, workers: &Workers, end: Option<u64>, records: bool) -> Res
     let on_signal = Arc::clone(&stop);
     ctrlc::set_handler(move || on_signal.store(true, Ordering::SeqCst))?;
     let on_pull = Arc::clone(&stop);
-    // Start listening first, so that also a build ends with the parent process.
+    // Listen to the parent process before the RTL build, so that a build also ends with the parent process.
     std::thread::spawn(move || listen(std::io::stdin().lock(), || on_pull.store(true, Ordering::SeqCst)));
     let context = prepare(again(out)?.0)?;
     let (store, checkpoint) = Store::reopen(out, records)?;
@@ -358,7 +367,7 @@ fn worker(out: &Path, workers: &Workers, end: Option<u64>, records: bool) -> Res
 
 /// Prints how to resume the interrupted run, and exits.
 fn goes_on(out: &Path) -> ! {
-    note!("interrupted: `{} regress resume {}` goes on", report::command::program(), shell(out));
+    note!("interrupted: continue with `{} regress resume {}`", report::command::program(), shell(out));
     std::process::exit(Verdict::INTERRUPTED);
 }
 

@@ -81,9 +81,12 @@ pub(crate) fn what(bundle: &Bundle) -> String {
     match &bundle.case {
         Some(case) => {
             let plural = if case.requests() == 1 { "" } else { "s" };
-            format!("the smallest case, {} request{plural}", case.requests())
+            format!("the minimized case, {} request{plural}", case.requests())
         }
-        None => format!("the run as it was, to cycle {}: there is no smaller case", bundle.record.cycle),
+        None => format!(
+            "the original run up to cycle {}, because the bundle has no minimized case",
+            bundle.record.cycle
+        ),
     }
 }
 
@@ -113,13 +116,13 @@ impl BundleRtl {
 
     pub(crate) fn print(&self, bundle: &Bundle) -> Result<(), CliError> {
         if !bundle.rtl_is_its_own {
-            outln!("  changed    the RTL in the bundle is no longer that of the failure")?;
+            outln!("  changed    the RTL in the bundle was changed after the failure")?;
         }
         for name in &bundle.changed {
-            outln!("  changed    {} is no longer that of the failure", plain(name))?;
+            outln!("  changed    {} was changed after the failure", plain(name))?;
         }
         let short = |hash: &str| hash.chars().take(16).collect::<String>();
-        let own = bundle.rtl.as_deref().map_or_else(|| "of files outside of it".to_string(), short);
+        let own = bundle.rtl.as_deref().map_or_else(|| "with files outside of the bundle".to_string(), short);
         let here = self.here.as_deref().map_or_else(|| "none".to_string(), short);
         if own == here {
             return outln!("  rtl        {own}, the same in the bundle and in this checkout");
@@ -130,8 +133,10 @@ impl BundleRtl {
             )?;
         }
         match self.is_of_bundle {
-            true => outln!("  rtl        that of the bundle, {own}; this checkout has another one, {here}"),
-            false => outln!("  rtl        that of this checkout, {here}; the bundle has another one, {own}"),
+            true => outln!("  rtl        that of the bundle, {own}; this checkout has different RTL, {here}"),
+            false => {
+                outln!("  rtl        that of this checkout, {here}; the bundle has different RTL, {own}")
+            }
         }
     }
 
@@ -182,15 +187,15 @@ fn died(args: &ReproArgs, bundle: &Bundle, rtl: &BundleRtl, death: Death) -> Res
     let same = bundle.is_same(&signature);
     let text = match death {
         Death::Hung(_) => death.to_string(),
-        Death::Signal(_) | Death::Exit(_) => format!("the process that ran it died: {death}"),
+        Death::Signal(_) | Death::Exit(_) => format!("the process of the replay died: {death}"),
     };
     if args.json {
         let found = ReplayedFailure { same, signature, cycle: None, report: text };
         return print_result(bundle, rtl, Some(found));
     }
     match same {
-        true => outln!("  found      the same: {text}")?,
-        false => outln!("  found      something else: {signature}: {text}")?,
+        true => outln!("  found      the same failure: {text}")?,
+        false => outln!("  found      another failure: {signature}: {text}")?,
     }
     Ok(Verdict::Disagree)
 }
@@ -225,9 +230,9 @@ fn replay(args: &ReproArgs, bundle: &Bundle, journal: &WorkerJournal) -> Result<
 
 fn show(bundle: &Bundle, found: &FailedRun) -> Result<(), CliError> {
     if bundle.is_same(&found.signature) {
-        outln!("  found      the same, in cycle {}", found.cycle)?;
+        outln!("  found      the same failure, in cycle {}", found.cycle)?;
     } else {
-        outln!("  found      something else, in cycle {}: {}", found.cycle, found.signature)?;
+        outln!("  found      another failure, in cycle {}: {}", found.cycle, found.signature)?;
     }
     for line in found.failure.to_string().lines() {
         outln!("  {}", plain(line))?;

@@ -23,7 +23,7 @@ use crate::regress::repro::{self, BundleRtl};
 pub(crate) fn at(args: &WaveAtArgs) -> Result<Verdict, CliError> {
     let mut files = machine::files();
     if let Some(path) = &args.what {
-        files.reads("what is run", path);
+        files.reads("the bundle or case", path);
     }
     if let Some(path) = cosim::profile_file(&args.random) {
         files.reads("the profile", path);
@@ -52,9 +52,9 @@ fn shown(
     }
     let cycle = match args.cycle {
         Some(cycle) => cycle,
-        None => rerun.failure(library)?.ok_or_else(|| {
-            message!("the run does not fail, so it has no cycle to show of its own; --cycle N chooses one")
-        })?,
+        None => rerun
+            .failure(library)?
+            .ok_or_else(|| message!("the run does not fail; choose the cycle to show with --cycle N"))?,
     };
     let excerpt = excerpt(args, rerun, library, cycle, None)?;
     if args.json {
@@ -104,7 +104,7 @@ fn excerpt(
 ) -> Result<WaveWindow, CliError> {
     if let Some(failed) = rerun.failed_at().filter(|failed| *failed < cycle) {
         return Err(message!(
-            "--cycle {cycle}: the run fails in cycle {failed}, and what comes after it is not run; choose a cycle up to there"
+            "--cycle {cycle}: the run stops at its failure in cycle {failed}; choose a cycle up to {failed}"
         ));
     }
     let path = args
@@ -163,7 +163,7 @@ fn print_ended(ended: &Ended) -> Result<(), CliError> {
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct WaveAtResult<'w> {
     wave: &'w Path,
-    /// First cycle, and the one after the last.
+    /// First cycle of the wave, and the cycle after its last one.
     cycles: (u64, u64),
     found: Option<FoundFailure>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -29,7 +29,7 @@ pub(crate) fn cause(args: &WaveCauseArgs) -> Result<Verdict, CliError> {
             }
             let case = bundle.case.clone().ok_or_else(|| {
                 message!(
-                    "`{}` has no case that fails from reset: there is nothing to repeat with mutants",
+                    "`{}` has no minimized case; the search for causes needs one, to run it on mutants",
                     folder.display()
                 )
             })?;

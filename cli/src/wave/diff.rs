@@ -53,7 +53,7 @@ pub(crate) fn diff(args: &WaveDiffArgs) -> Result<Verdict, CliError> {
     }
     let cut = diff.cut_in_line.iter().zip(&names).find_map(|(line, name)| Some(((*line)?, name)));
     if let Some((line, name)) = cut {
-        note!("{name}: it ends in the middle of line {line}: nothing is known of what is behind that");
+        note!("{name}: the file ends in the middle of line {line}; only the part before was compared");
     }
     let unclosed = diff.notes.iter().any(|notes| notes.has(WaveNoteKind::Unclosed));
     Ok(match (diff.is_equal(), cut.is_some() || unclosed) {

@@ -23,7 +23,9 @@ pub(crate) fn export(args: &WaveExportArgs) -> Result<Verdict, CliError> {
     perfetto.into_iter().for_each(|path| _ = files.writes("--perfetto", path));
     konata.into_iter().for_each(|path| _ = files.writes("--konata", path));
     if let Some(path) = &args.to.surfer {
-        files.reads("the viewer's file of the wave", &save_file::path(&args.wave)).writes("--surfer", path);
+        files
+            .reads("the GTKWave save file of the wave", &save_file::path(&args.wave))
+            .writes("--surfer", path);
     }
     files.check()?;
     let wave = WaveFile::open(&args.wave)?;

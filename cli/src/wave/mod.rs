@@ -51,7 +51,7 @@ fn print_extent(file: &WaveFile, extent: &WaveExtent) {
     print_notes(file, &extent.notes);
     if let Some(line) = extent.cut_in_line {
         note!(
-            "{}: it ends in the middle of line {line}: what is before that was read",
+            "{}: the file ends in the middle of line {line}; the part before was read",
             file.path().display()
         );
     }

@@ -9,7 +9,7 @@ use crate::output::error::CliError;
 
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct SaveFile {
-    /// Indices of the signals, in order, without those of folded groups.
+    /// Indices of the signals in the wave file, in display order, without those of folded groups.
     pub(super) signals: Vec<usize>,
     /// Time of the marker in time units.
     pub(super) marker: Option<u64>,

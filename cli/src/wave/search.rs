@@ -17,7 +17,7 @@ pub(crate) struct QueryResult<'q> {
     /// Unit of the ranges: `cycle` or `time`.
     unit: &'static str,
     count: u64,
-    /// First and last of each range.
+    /// First and last cycle (or time) of each range in which the expression is true.
     ranges: Vec<(u64, u64)>,
 }
 
@@ -56,7 +56,7 @@ pub(super) fn search(file: &WaveFile, args: &WaveShowArgs, expression: &str) -> 
     if args.json {
         print_json(&QueryResult { query: expression, unit: word, count: found, ranges: all })?;
     } else if found == 0 {
-        note!("it holds in no {word}");
+        note!("the expression is true in no {word}");
     }
     print_extent(file, &extent);
     Ok(Verdict::Agree)

@@ -28,7 +28,7 @@ pub(super) fn excerpt(file: &WaveFile, chosen: &WaveSelection) -> Result<Excerpt
     print_notes(file, &excerpt.notes);
     if excerpt.window.is_empty() || excerpt.signals.iter().all(|signal| signal.changes.is_empty()) {
         return Err(message!(
-            "`{path}`: nothing is in that window; `atoms wave info {path}` says which cycles there are"
+            "`{path}`: the window has no values; `atoms wave info {path}` prints the first and last cycle"
         ));
     }
     Ok(excerpt)

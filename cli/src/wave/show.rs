@@ -17,10 +17,11 @@ use crate::wave::save_file::{self, SaveFile};
 use crate::wave::{option, print_notes, scale, search, transactions};
 
 const LINES: usize = 24;
-/// Default number of cycles, and the number of those before the point of interest.
+/// Number of cycles shown by default, and number of them before the marker or the first change.
 const CYCLES: u64 = 16;
 const BEFORE: u64 = 2;
-/// Maximum number of cycles for one signal, drawn in less than a second. More signals reduce it.
+/// Maximum number of cycles drawn for one signal, which takes less than a second. For `n` signals, the maximum
+/// is divided by `n`.
 const MOST_CYCLES: u64 = 500_000;
 /// Number of columns if stdout is not a terminal.
 const COLUMNS: usize = 80;
@@ -30,7 +31,7 @@ pub(crate) fn show(args: &WaveShowArgs) -> Result<Verdict, CliError> {
     files.reads("the wave", &args.wave);
     let beside = save_file::path(&args.wave);
     if beside.is_file() && beside != args.wave {
-        files.reads("the viewer's file of the wave", &beside);
+        files.reads("the GTKWave save file of the wave", &beside);
     }
     for (name, path) in [("--svg", &args.svg), ("--wavedrom", &args.wavedrom)] {
         if let Some(path) = path {
@@ -58,7 +59,7 @@ pub(crate) fn show(args: &WaveShowArgs) -> Result<Verdict, CliError> {
     print_notes(&file, &excerpt.notes);
     if excerpt.window.is_empty() {
         let problem = format!(
-            "nothing is there from {} on: {}",
+            "the window starts at {}, after the end: {}",
             scale.period.map_or(asked_from, |period| asked_from / period),
             until(&file, scale.period)?
         );
@@ -70,7 +71,7 @@ pub(crate) fn show(args: &WaveShowArgs) -> Result<Verdict, CliError> {
     if cycles > most {
         let from = excerpt.window.start / period;
         let problem = format!(
-            "{} cycles are in it, of which at most {} are drawn at once; choose fewer cycles or signals, such as {from}..{}",
+            "the window has {} cycles, but at most {} can be drawn; choose fewer cycles or signals, such as {from}..{}",
             grouped(cycles),
             grouped(most),
             from + CYCLES
@@ -132,7 +133,7 @@ fn signals(file: &WaveFile, args: &WaveShowArgs, save_file: &SaveFile) -> Result
             all.extend((0..file.signals().len()).filter(|at| Some(*at) != clock));
         }
         if all.len() > LINES && args.window.is_some() {
-            note!("the first {LINES} of {} signals; --signals chooses", all.len());
+            note!("shows the first {LINES} of {} signals; choose others with --signals", all.len());
         }
         all.truncate(LINES);
         return Ok(all);

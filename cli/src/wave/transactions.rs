@@ -45,12 +45,12 @@ pub(super) fn list(file: &WaveFile, args: &WaveShowArgs) -> Result<Verdict, CliE
         all.iter().filter(|signal| is_chosen(signal)).map(|signal| &signal.scopes).collect();
     if scopes.is_empty() {
         return Err(message!(
-            "`{}`: no text signal is {}; --signals chooses others",
+            "`{}`: no text signal is {}; choose text signals with --signals",
             file.path().display(),
             if args.signals.is_empty() {
                 format!("in a scope `{}`", NAMES.transactions)
             } else {
-                "chosen".to_owned()
+                "among those of --signals".to_owned()
             },
         ));
     }
@@ -113,7 +113,7 @@ fn entries(excerpt: &Excerpt, is_shown: impl Fn(usize) -> bool) -> Vec<Entry<'_>
         }
         let ends = signal.changes.iter().skip(1).map(|(time, _)| *time).chain([excerpt.window.end]);
         for ((from, value), to) in signal.changes.iter().zip(ends) {
-            // `-` marks an idle interval.
+            // The text `-` marks an interval without a transaction.
             if let WaveValue::Text(text) = value
                 && text != "-"
                 && !text.is_empty()

@@ -50,8 +50,8 @@ fn bench_compares_with_a_report_and_with_a_program() {
 fn bench_refuses_what_it_cannot_compare_with() {
     let file = folder().join("bench-other.json");
     for (text, why) in [
-        ("no JSON", "expected what `atoms bench --json` prints, or a program that prints it"),
-        ("{}", "expected what `atoms bench --json` prints"),
+        ("no JSON", "expected a report of `atoms bench --json`, or a build of `atoms`"),
+        ("{}", "expected a report of `atoms bench --json`"),
         (r#"{"figures": [{"what": "tea", "unit": "cups/s", "rounds": [1]}]}"#, "measured something else"),
         ("#!/bin/sh\necho it is ill >&2; exit 3", "it is ill"),
     ] {

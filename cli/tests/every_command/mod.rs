@@ -135,7 +135,7 @@ fn folder() -> &'static Path {
         let failures = fs::read_dir(folder.join("done/failures")).expect("failures");
         let bundle = failures.flatten().map(|entry| entry.path()).find(|path| path.is_dir());
         fs::rename(bundle.expect("a bundle"), folder.join("bundle")).expect("it can be moved");
-        // Without a scheduler, the command only creates the shards. The next command runs them.
+        // Without Slurm on PATH, the command creates the shards and fails. The next command runs them.
         let cut = ["regress", "plan.toml", "--executor", "slurm", "--shards", "1", "--output", "cut"];
         let (code, text) = status(&cut);
         assert_eq!(code, Some(2), "{text}");

@@ -75,7 +75,7 @@ fn options_that_mean_nothing_together_are_refused() {
         (
             "run",
             &["racy.ptx", "--launch", "racy.toml", "--check", "strict", "--on", "rtl"],
-            "the RTL names nothing",
+            "the RTL does not report undefined uses",
         ),
         ("lower", &["--builtins", "--arch", "sm_90"], "cannot be used with"),
         ("lower", &["--builtins", "--unused"], "cannot be used with"),

@@ -9,7 +9,7 @@ use super::{atoms, commands, folder, words};
 struct Output {
     command: &'static str,
     option: &'static str,
-    /// Text in front of the path in the same argument, such as `out=`.
+    /// Text before the path in the same argument, such as `out=`.
     prefix: &'static str,
     arguments: &'static [&'static str],
     /// Files that the command reads with these arguments.
@@ -68,7 +68,7 @@ const READ: &[(&str, &str)] = &[
     ("wave cause", "profile"),
 ];
 
-/// Hidden options that only `atoms` itself passes, with folders that it created.
+/// Hidden options that only `atoms` itself passes to its processes, with folders that `atoms` created.
 const INNER: &[(&str, &str)] = &[("repro", "in-this-process")];
 
 #[test]
@@ -195,7 +195,7 @@ fn no_output_overwrites_an_input() {
         &place,
         "run",
         &line.map(String::from),
-        &["the viewer's file of --trace `launch.gtkw`", "the launch file"],
+        &["the GTKWave save file of --trace `launch.gtkw`", "the launch file"],
     );
 }
 
@@ -219,7 +219,7 @@ fn no_output_overwrites_another() {
         if one.option == "--trace" {
             let mut line: Vec<_> = one.arguments.iter().map(ToString::to_string).collect();
             line.extend(["--trace".to_string(), "wave.gtkw".to_string()]);
-            refused(&place, one.command, &line, &["the viewer's file of --trace", "--trace `wave.gtkw`"]);
+            refused(&place, one.command, &line, &["the GTKWave save file of --trace", "--trace `wave.gtkw`"]);
         }
     }
     let twice = [RUN, &["--dump", "out=a.bin", "--dump", "out=a.bin"]].concat();

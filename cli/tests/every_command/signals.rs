@@ -72,7 +72,7 @@ fn an_interrupted_command_ends_with_130_and_what_there_is() {
             "rtl and model agree in every",
         ),
         ("cosim", &["--on", "model", "--requests", "1000000000", "--json"], "\"interrupted\":true"),
-        ("run", &["endless.ptx", "--launch", "endless.toml", "--on", "model"], "nothing differs so far"),
+        ("run", &["endless.ptx", "--launch", "endless.toml", "--on", "model"], "no mismatch so far"),
         (
             "run",
             &["endless.ptx", "--launch", "endless.toml", "--on", "model", "--json"],

@@ -1,6 +1,7 @@
-//! Measures the processor time of sampling: lockstep with and without a sampler, in turns, on the same
-//! recorded inputs. An episode plays the tape until it has its warp requests. Two cases are measured: every
-//! episode counts bins, as in a search, and only some do, as when all bins are hit.
+//! Measures the processor time that coverage sampling adds to lockstep. Runs lockstep with and without a
+//! sampler, in turns, on the same recorded inputs (a tape). An episode plays the tape repeatedly until the
+//! requested number of warp requests is reached. Two cases are measured: all episodes sample coverage, as in
+//! a search for new bins, and only some episodes do, as when all bins are hit.
 //!
 //! `cargo run --release -p atoms-coverage --example coverage_cost -- [CONFIG [ROUNDS [REQUESTS]]]`
 
@@ -40,7 +41,8 @@ fn seen(config: Config, tape: &Tape) -> Result<Vec<Pins>, Failure> {
     Ok(cycles)
 }
 
-/// Returns nanoseconds of processor time per cycle for the sampler alone. One episode has `tapes` tapes.
+/// Returns nanoseconds of processor time per cycle for the sampler alone. One episode plays the tape `tapes`
+/// times.
 fn sampling(config: &Config, sampler: &mut Sampler, cycles: &[Pins], tapes: usize) -> f64 {
     let mut monitor = Monitor::new(config);
     let cycles: Vec<_> = cycles.iter().map(|(i, out, probe)| monitor.cycle(0, i, out, probe)).collect();
@@ -60,8 +62,8 @@ fn sampling(config: &Config, sampler: &mut Sampler, cycles: &[Pins], tapes: usiz
     }
 }
 
-/// Returns nanoseconds of processor time per cycle of lockstep. One episode has `tapes` tapes, and `counts`
-/// selects the episodes that sample coverage.
+/// Returns nanoseconds of processor time per cycle of lockstep. One episode plays the tape `tapes` times, and
+/// `counts` selects the episodes that sample coverage.
 fn nanoseconds(
     session: &mut Session<Lockstep, Option<Sampler>>,
     sampler: &mut Option<Sampler>,
@@ -105,7 +107,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let each: Vec<_> =
             (0..rounds).map(|_| sampling(&named.config, &mut sampler, &cycles, tapes)).collect();
         println!(
-            "{name}, {manner}, {tapes} tapes an episode: a sampler by itself {:.0} ns a cycle",
+            "{name}, profile {manner}, {tapes} tapes per episode: sampler alone {:.0} ns per cycle",
             median(&each)
         );
     }
@@ -119,7 +121,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         };
         let mut session = session()?;
         let mut sampler = Some(Sampler::new(&named.config));
-        // A search counts bins in every episode. When all bins are hit, only some episodes count.
+        // A search samples coverage in every episode. When all bins are hit, only some episodes sample.
         let model = Model::standard();
         let all = BitVec::repeat(true, model.bins());
         let steering = Steering::new(&model, &named.config);
@@ -135,10 +137,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             }
         }
         let [alone, searching, found] = measured;
-        println!("{name}, {manner}: lockstep {:.0} ns a cycle", median(&alone));
-        for (what, ratios) in [("all count", searching), ("as when all is hit", found)] {
+        println!("{name}, profile {manner}: lockstep without sampler {:.0} ns per cycle", median(&alone));
+        for (what, ratios) in [("all sample", searching), ("some sample", found)] {
             println!(
-                "  episodes of {tapes} tapes, {what}: times {:.4} ({:.4} to {:.4})",
+                "  episodes of {tapes} tapes, {what}: {:.4} times as long ({:.4} to {:.4})",
                 median(&ratios),
                 ratios.iter().copied().fold(f64::INFINITY, f64::min),
                 ratios.iter().copied().fold(0.0, f64::max),

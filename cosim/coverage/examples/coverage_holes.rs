@@ -15,7 +15,7 @@ use atoms_ops::OPS;
 use atoms_stimulus::configs;
 use atoms_stimulus::{Profile, RandomStimulus};
 
-/// Default for the warp requests of one run from reset.
+/// Default number of warp requests in one run from reset.
 const EPISODE: u64 = 2000;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 println!("IMPOSSIBLE {} {} x{}", named.name, group.bin_name(number), map.hits(at));
             }
         }
-        eprintln!("{}: {} of {bins} bins", named.name, map.iter().count());
+        eprintln!("{}: {} bins hit, {bins} reachable", named.name, map.iter().count());
         all.merge(&map);
     }
     let mut groups: BTreeMap<&str, (usize, usize)> = BTreeMap::new();

@@ -1,6 +1,6 @@
 //! Compares bins hit with and without steering, with the same seeds, on the model alone. Then shrinks the
-//! corpus of the episodes that found them. `CONFIGS` is a comma-separated list or `all`; its configurations
-//! share their hits.
+//! corpus of the episodes that hit them. `CONFIGS` is a comma-separated list or `all`; a bin counts as hit if
+//! it is hit in any of these configurations.
 //!
 //! `cargo run --release -p atoms-coverage --example steering -- [CONFIGS [EPISODES [REQUESTS [SEED
 //! [FILE]]]]]`
@@ -17,7 +17,7 @@ use atoms_coverage::{Map, Model, Sampler};
 use atoms_stimulus::Profile;
 use atoms_stimulus::configs::{self, NamedConfig};
 
-/// Cycles after which an episode counts as stuck.
+/// Cycle limit: an episode that has not ended by then is an error.
 const LIMIT: u64 = 10_000_000;
 
 type Failure = Box<dyn std::error::Error>;
@@ -28,7 +28,9 @@ fn run(configs: &[NamedConfig], episode: &Episode) -> Result<Map, Failure> {
     let (mut session, ()) = Session::new(ModelMachine::new(config), None).listened_by(Sampler::new(&config));
     let tally = session.run(&mut episode.stimulus(&config), LIMIT, |_| {})?;
     if tally.cycles == LIMIT {
-        return Err(format!("no end in {LIMIT} cycles: {}", serde_json::to_string(episode)?).into());
+        return Err(
+            format!("an episode did not end in {LIMIT} cycles: {}", serde_json::to_string(episode)?).into()
+        );
     }
     Ok(session.listener().take())
 }
@@ -72,7 +74,7 @@ fn main() -> Result<(), Failure> {
     corpus.shrink(|episode| Some(run(&all, episode).ok()?.hit().clone()));
     let (text, kept) = (corpus.write(&model), corpus.entries().len());
     println!(
-        "corpus: {entries} episodes, then {kept} with {} requests, {} bytes",
+        "corpus: {entries} episodes; {kept} after shrinking, with {} requests, {} bytes",
         corpus.requests(),
         text.len()
     );
@@ -80,14 +82,14 @@ fn main() -> Result<(), Failure> {
         std::fs::write(file, text)?;
     }
     let name = |bin| model.locate(bin).map_or_else(String::new, |(group, at)| group.bin_name(at));
-    println!("not hit by steered episodes:");
+    println!("bins not hit by steered episodes:");
     for bin in (can & !maps[1].hit().clone()).iter_ones() {
         println!("  {}", name(bin));
     }
     impossible.sort();
     impossible.dedup();
     for (bin, config) in impossible {
-        println!("hit, although out of reach in {config}: {}", name(bin));
+        println!("hit, although unreachable in configuration {config}: {}", name(bin));
     }
     Ok(())
 }

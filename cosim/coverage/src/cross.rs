@@ -39,7 +39,7 @@ impl<A: BinValue, B: BinValue> BinValue for (A, B) {
     }
 }
 
-/// Requests needed to hit a bin with some value.
+/// Operations and sizes that requests need to hit a bin.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Needs {
     pub ops: &'static [Op],
@@ -48,7 +48,7 @@ pub struct Needs {
     pub sizes: &'static [Size],
 }
 
-/// Values of all dimensions of a group, slowest dimension first.
+/// One value for each dimension of a group. The bin number changes slowest with the first dimension.
 pub trait Key: Copy {
     const LEN: usize;
 
@@ -99,7 +99,7 @@ key!(A 0, B 1, C 2, D 3);
 pub trait Cover {
     type Key: Key;
     const NAME: &'static str;
-    /// Names of the dimensions, slowest first.
+    /// Names of the dimensions. The bin number changes slowest with the first dimension.
     const DIMENSIONS: &'static [&'static str];
     /// Reason to cross these dimensions, in one sentence. Printed in `docs/coverage.md`.
     const REASON: &'static str;
@@ -119,7 +119,7 @@ pub trait Cover {
     }
 }
 
-/// A group with its position in the bin numbering.
+/// A coverage group with its position in the bin numbering.
 pub trait Numbered: Cover {
     const FIRST: usize;
 }

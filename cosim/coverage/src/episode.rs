@@ -22,7 +22,7 @@ pub struct Episode {
 }
 
 impl Episode {
-    /// Creates the stimulus. `config` must be the configuration that `self.config` names.
+    /// Creates the stimulus of the episode. `config` must be the configuration that `self.config` names.
     pub fn stimulus(&self, config: &Config) -> RandomStimulus {
         RandomStimulus::new(*config, &self.profile, self.seed, self.requests)
     }

@@ -18,7 +18,7 @@ pub struct Group {
     /// Reason to cross these dimensions, in one sentence.
     pub reason: &'static str,
     pub clause: &'static str,
-    /// Dimensions of the cross, slowest first.
+    /// Dimensions of the cross. The bin number changes slowest with the first dimension.
     pub dimensions: Vec<Dimension>,
     /// Returns true if a configuration can hit the bin with these value indices, one for each dimension. A
     /// combination that no configuration can hit does not count as a bin.
@@ -55,8 +55,8 @@ impl Group {
 }
 
 /// Returns the name of a bin as waivers and reports use it: `group[value, value]`. `at` is the bin's number
-/// within the group, and `dimensions` are the names of the values, slowest dimension first. None if there is
-/// no such bin.
+/// within the group. `dimensions` has the value names of each dimension, in the order of
+/// [`Group::dimensions`]. None if there is no such bin.
 pub fn bin_name<'a, D>(group: &str, dimensions: D, mut at: usize) -> Option<String>
 where
     D: IntoIterator<Item = &'a [String], IntoIter: DoubleEndedIterator>,

@@ -18,15 +18,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let score = cause::score(&schemata, seed, count, |_| {})?;
     println!("{} defects in configuration {config}, seed {seed}", score.defects.len());
     for (what, share) in [
-        ("line first", score.line(1)),
-        ("line in the first 3", score.line(3)),
-        ("module in the first 3", score.module(3)),
-        ("no single operator mends: line first", score.line_without_inverse(1)),
-        ("no single operator mends: line in the first 3", score.line_without_inverse(3)),
-        ("by distance alone: line first", score.line_by_distance(1)),
-        ("by distance alone: line in the first 3", score.line_by_distance(3)),
+        ("line of the defect listed first", score.line(1)),
+        ("line of the defect in the first 3", score.line(3)),
+        ("module of the defect in the first 3", score.module(3)),
+        ("defects that no operator undoes: line first", score.line_without_inverse(1)),
+        ("defects that no operator undoes: line in the first 3", score.line_without_inverse(3)),
+        ("ranked by distance only: line first", score.line_by_distance(1)),
+        ("ranked by distance only: line in the first 3", score.line_by_distance(3)),
     ] {
-        println!("  {what:<48}{share}");
+        println!("  {what:<52}{share}");
     }
     Ok(())
 }

@@ -95,7 +95,9 @@ fn of_rtl(
         chosen = sample(&chosen, count, args.seed);
     }
     if chosen.is_empty() {
-        return Err(format!("no mutant matches; {} exist, for example {}", keys.len(), keys[0]).into());
+        return Err(
+            format!("no mutant matches the options; {} exist, for example {}", keys.len(), keys[0]).into()
+        );
     }
     let run = |mutants: &[Mutant], judge| {
         let how =
@@ -110,7 +112,8 @@ fn of_rtl(
         keep(&mut chosen, &mut fates, |fate| fate.kill.is_some());
         (fates, tallies) = run(&chosen, JudgedBy::Oracle)?;
     } else if args.stages.is_none() {
-        // With only some stages run, most mutants that are still alive are not true survivors.
+        // If only some stages ran, later stages would kill most mutants that are still alive: do not lint
+        // them.
         let scratch = Environment::from_process().target.join("mutants");
         lint_survivors(rtl_dir, &chosen, &mut fates, explained, &scratch, cores())?;
     }
@@ -130,7 +133,7 @@ fn keep(chosen: &mut Vec<Mutant>, fates: &mut Vec<Fate>, kept: impl Fn(&Fate) ->
     fates.retain(kept);
 }
 
-/// Evaluates the planted defects of the list. Returns true if the oracle notices each.
+/// Evaluates the planted defects of the list. Returns true if the oracle notices each defect.
 fn planted(
     args: &HuntArgs,
     rtl_dir: &Path,
@@ -144,7 +147,7 @@ fn planted(
         chosen = sample(&chosen, count, args.seed);
     }
     if chosen.is_empty() {
-        return Err("no defect of the list matches".into());
+        return Err("no defect of rtl/formal/common.toml matches the options".into());
     }
     let how =
         EvaluationSettings { rtl_dir, judge: JudgedBy::Oracle, stages, threads: cores(), every_stage: false };

@@ -149,9 +149,9 @@ fn a_defect_is_killed_and_what_is_none_survives() {
     assert_eq!((whole.score(), whole.is_as_listed()), (100.0, true));
     assert_eq!(whole.mutants[1].explanation, Some(Explanation::Proved("all".to_owned())));
     let wrong = report(&proved.replace(&quoted(&chosen[1]), &quoted(&chosen[0])), &fates);
-    assert!(!wrong.is_as_listed() && wrong.to_string().contains("listed, but killed"), "{wrong}");
+    assert!(!wrong.is_as_listed() && wrong.to_string().contains("explained mutants, but killed"), "{wrong}");
     let stale = report("[open]\nmutants = [\"atoms_alu.sv: gone\"]\n", &fates);
-    assert!(stale.to_string().contains("listed, but no mutant: atoms_alu.sv: gone"), "{stale}");
+    assert!(stale.to_string().contains("mutants, but no such mutant exists: atoms_alu.sv: gone"), "{stale}");
 }
 
 /// A mutant without a switch needs a build. A shortened loop is killed, and text that the tools reject is a

@@ -47,7 +47,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         let [without, with, ratio] = figures;
         println!(
-            "{name}, {manner}: {:.0} ns a cycle, measured {:.0} ns: times {:.3} ({:.3} to {:.3})",
+            "{name}, profile {manner}: {:.0} ns per cycle, with usage {:.0} ns: {:.3} times as long ({:.3} to {:.3})",
             median(&without),
             median(&with),
             median(&ratio),

@@ -85,7 +85,8 @@ pub struct RunFiles {
 pub(crate) type MeasuredSession<M> = Session<M, Option<Usage>>;
 
 impl Setup<'_> {
-    /// Creates RTL and model. The RTL follows the model, which is faster than running both in step.
+    /// Creates RTL and model for a lockstep run. The RTL follows the model by some cycles, which is faster
+    /// than running both in step.
     pub(crate) fn lockstep(&self, library: &Library) -> Result<Lockstep, Failure> {
         let mut machine = Lockstep::new(library.instantiate()?, self.config.config)?;
         let mode = if self.parallel { FollowerMode::OnItsOwnThread } else { FollowerMode::InTurns };
@@ -93,8 +94,8 @@ impl Setup<'_> {
         Ok(machine)
     }
 
-    /// Creates RTL and model in step, to find the difference of a follower that diverged. Starts at
-    /// `snapshot`, or after reset if there is none.
+    /// Creates RTL and model that run in step. Used to find the first difference after a follower diverged.
+    /// Starts at `snapshot`, or after reset if there is none.
     pub(crate) fn lockstep_in_step(
         &self,
         library: &Library,

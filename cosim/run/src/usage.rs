@@ -57,7 +57,7 @@ pub fn text(report: &UsageReport) -> String {
 }
 
 fn write(text: &mut String, report: &UsageReport) -> std::fmt::Result {
-    writeln!(text, "  cycles     {}: where they went", grouped(report.cycles))?;
+    writeln!(text, "  cycles     {}, by class:", grouped(report.cycles))?;
     stack(text, &report.stack)?;
     let t = &report.throughput;
     writeln!(
@@ -126,7 +126,8 @@ fn latencies(text: &mut String, report: &UsageReport) -> std::fmt::Result {
     Ok(())
 }
 
-/// Writes a row of latencies. Rows of parts have no count, because it equals that of the whole.
+/// Writes a row of latencies. The rows `queueing`, `service` and `answer` have no count, because it equals
+/// that of the total above.
 fn cycles(text: &mut String, name: &str, values: &Distribution, counted: bool) -> std::fmt::Result {
     let count = if counted { grouped(values.count()) } else { String::new() };
     write!(text, "    {name:16} {count:>11} {:8.2}", values.mean().unwrap_or(0.0))?;
@@ -153,7 +154,7 @@ fn held(text: &mut String, report: &UsageReport) -> std::fmt::Result {
         ("held up", "cluster request refused, queue full", b.cluster_requests),
         ("held up", "write of the CTA table waits", b.table_writes),
         ("hazards", "first pass of a request held back", h.first_pass),
-        ("hazards", "further pass of a request held back", h.between_passes),
+        ("hazards", "later pass of a request held back", h.between_passes),
     ];
     let mut before = "";
     for (label, what, cycles) in held.into_iter().filter(|(.., cycles)| *cycles > 0) {
@@ -185,7 +186,7 @@ fn banks(text: &mut String, report: &UsageReport) -> std::fmt::Result {
     let most = over_time.iter().copied().max().unwrap_or(0);
     let each = grouped(*interval_cycles);
     writeln!(text, "    in time  {}", sparkline(over_time.into_iter(), most))?;
-    writeln!(text, "             (a character for each bank; for every {each} cycles)")
+    writeln!(text, "             (one character per bank; one per {each} cycles)")
 }
 
 fn retries(text: &mut String, retries: &[RetryUsage]) -> std::fmt::Result {

@@ -15,18 +15,19 @@ use atoms_stimulus::request::{AllocationWrite, ClusterRequest, HexNumber, WarpRe
 use atoms_stimulus::{Stimulus, Tags};
 
 /// Cycles in which a port's valid or ready is low, one bit per cycle. The pattern repeats every 64 cycles.
+/// Bit 63 has no effect, so that each port is open in one cycle of 64.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Pauses {
-    /// Set bit: the case offers no new warp request.
+    /// Bit `n` set: in cycle `n` of each 64 cycles, the case offers no new warp request.
     pub warp: u64,
-    /// Set bit: the case takes no warp response.
+    /// Bit `n` set: in cycle `n` of each 64 cycles, the case takes no warp response.
     pub response: u64,
-    /// Set bit: the case offers no new cluster request.
+    /// Bit `n` set: in cycle `n` of each 64 cycles, the case offers no new cluster request.
     pub cluster: u64,
-    /// Set bit: the case takes no cluster response.
+    /// Bit `n` set: in cycle `n` of each 64 cycles, the case takes no cluster response.
     pub cluster_response: u64,
-    /// Set bit: the case takes no wake-up.
+    /// Bit `n` set: in cycle `n` of each 64 cycles, the case takes no wake-up.
     pub wake: u64,
 }
 
@@ -55,7 +56,8 @@ pub struct MemoryWord {
     pub value: u32,
 }
 
-/// A change between requests: a reset, CTA table writes, or both in this order. Else it is a pause.
+/// An action between requests: a reset, CTA table writes, or a reset followed by writes. Without either, it
+/// is a pause.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Change {
@@ -182,12 +184,12 @@ pub struct CaseStimulus<'a> {
     suspends: bool,
     tags: Tags,
     resetting: u64,
-    /// Cycles since everything before the next change was taken. After the last change: since that change or
-    /// the last table write.
+    /// Cycles since all requests and writes before the next change were accepted. After the last change:
+    /// cycles since that change or its last table write.
     waited: u64,
 }
 
-/// Cycles to run after the last change, so that its effects show.
+/// Cycles to run after the last change, so that its effects are visible.
 const CYCLES_BEHIND: u64 = 2;
 
 impl<'a> CaseStimulus<'a> {
@@ -289,7 +291,8 @@ impl Stimulus for CaseStimulus<'_> {
     }
 
     fn finished(&self) -> bool {
-        // The session waits for requests by itself. A change needs some cycles to show.
+        // The session itself waits until requests are answered. After a change, the case runs some more
+        // cycles, so that the effects of the change are visible.
         let requested = self.case.changes.is_empty() && self.case.requests() > 0;
         let shown = requested || self.waited > CYCLES_BEHIND;
         self.changes == self.case.changes.len() && shown && self.at_the_end()

@@ -17,7 +17,8 @@ pub const REQUESTS_REMEMBERED: usize = 256;
 /// Events remembered: requests, CTA table writes and resets.
 const EVENTS_REMEMBERED: usize = 8 * REQUESTS_REMEMBERED;
 
-/// Ready is high in one cycle of 64, so that failures with waiting answers survive minimizing.
+/// Ready is high in one cycle of 64, so that a failure that needs untaken responses still occurs in the
+/// minimized case.
 const STUBBORN_PAUSES: Pauses =
     Pauses { warp: 0, response: u64::MAX, cluster: 0, cluster_response: u64::MAX, wake: u64::MAX };
 
@@ -58,15 +59,15 @@ pub struct Recorder {
     requests: usize,
     before: Before,
     offered: Option<AllocationWrite>,
-    /// Numbers of the MBAR.TRY_WAITs without an answer.
+    /// Numbers of the MBAR.TRY_WAIT requests without a response or wake-up.
     waits: Vec<u64>,
-    /// Bit 0 is the most recent cycle.
+    /// Pauses of the last 64 cycles, one bit per cycle. Bit 0 is the most recent cycle.
     pauses: Pauses,
     memory: Vec<u32>,
     /// Index and previous value of the last words written, oldest first.
     written: VecDeque<(u32, u32)>,
     writes: u64,
-    /// Value of `writes` at each of the last answers.
+    /// Value of `writes` (number of words written) at each of the last responses and wake-ups.
     answered: VecDeque<u64>,
     since: u64,
     resetting: bool,
@@ -77,7 +78,7 @@ struct Event {
     given: Given,
     /// Cycles between the previous event and this one.
     after: u64,
-    /// Value of `writes` before the event.
+    /// Value of `Recorder::writes` before the event.
     writes: u64,
 }
 
@@ -183,7 +184,7 @@ impl Listener for Recorder {
         if let Some(accepted) = &cycle.cluster_accepted {
             self.remember(Given::Cluster(Arc::clone(&accepted.request)));
         }
-        // Record writes last: a word written in the cycle of an answer belongs to a later request.
+        // Record writes last: a word written in the cycle of a response belongs to a later request.
         for write in cycle.writes() {
             let index = write.row * self.banks + write.bank;
             if let Some(word) = self.memory.get_mut(index as usize) {
@@ -295,7 +296,7 @@ impl Recorder {
         Some(words.map(|(word, value)| MemoryWord { word, value }).collect())
     }
 
-    /// Returns cases for `config` that may fail as the run did. Those that are easiest to minimize come first:
+    /// Returns cases for `config` that may fail as the run did. The easiest to minimize come first:
     /// - few requests before many;
     /// - a memory of zeros before the recorded memory;
     /// - recorded cycles of changes before other cycles;

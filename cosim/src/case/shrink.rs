@@ -207,7 +207,7 @@ impl Shrinking<'_> {
                 break;
             }
         }
-        // Try all lanes at once: often they can have equal values.
+        // Try to change all lanes together first: often they can have equal values.
         for change in [
             (|lane: &mut Lane| lane.b = 0) as fn(&mut Lane),
             |lane| lane.c = 0,

@@ -15,10 +15,10 @@ use crate::session::{Session, Tally, WATCHDOG_CYCLES};
 /// Bounds on the work of minimizing a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
-    /// Simulated cycles. Each attempt counts [`ATTEMPT_CYCLES`] on top of its cycles.
+    /// Bound on simulated cycles. Each attempt counts [`ATTEMPT_CYCLES`] on top of its cycles.
     pub cycles: u64,
-    /// Time elapsed. The bound on cycles ends the work first, unless the computer is a hundred times slower
-    /// than usual. So the same failure gives the same case on any computer.
+    /// Bound on elapsed time. The bound on cycles ends the work first, unless the computer is a hundred times
+    /// slower than usual. So the same failure gives the same case on any computer.
     pub time: Duration,
 }
 

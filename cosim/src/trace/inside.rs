@@ -5,7 +5,7 @@ use atoms_wave_write::{Definition, Layout, Signal, SignalKind, WaveValues};
 
 use crate::internals::{Internals, RegisterDifference};
 
-/// Signals of the internals, on the thread of the simulation.
+/// Signals of the internals in a wave, as the simulation thread uses them.
 #[derive(Debug)]
 pub(super) struct InsideSignals {
     /// Path of each register, and its signals: RTL, model, difference flag.
@@ -114,7 +114,7 @@ impl InsideSignals {
     pub(super) fn layout_at(&self, difference: &RegisterDifference, layout: Layout) -> Layout {
         let of = self.registers.iter().find(|(path, _)| *path == difference.path);
         let signals = of.into_iter().flat_map(|(_, signals)| *signals);
-        layout.group(&format!("first difference inside: {}", difference.path), signals)
+        layout.group(&format!("first register that differs: {}", difference.path), signals)
     }
 }
 

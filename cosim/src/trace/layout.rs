@@ -78,7 +78,7 @@ impl Trace {
             let port =
                 self.input(&["valid", "op", "size", "tag", "slot"].map(|name| format!("{port}_{name}")));
             let signals = self.transactions.of(subject).into_iter().chain(port).chain(of_lane);
-            layout = layout.group(&format!("its request, tag {}", subject.tag), signals);
+            layout = layout.group(&format!("request concerned, tag {}", subject.tag), signals);
         }
         if let Some(SignalElement::Bank(bank)) = element {
             let of_bank = |side: &SideSignals| {

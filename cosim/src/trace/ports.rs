@@ -33,7 +33,7 @@ pub(super) struct FieldSignals {
     radix: Radix,
     /// Index of the valid field of the same port, if there is one.
     valid: Option<usize>,
-    /// Fields shown by name that depend on this field, one bit each.
+    /// Mask of the fields that are shown by name and depend on this field. Bit `n`: field `n`.
     names: u128,
     pub(super) signals: Vec<Signal>,
 }

@@ -21,7 +21,7 @@ pub enum RequestKind {
 }
 
 impl RequestKind {
-    /// Returns the name in a wave.
+    /// Returns the name of this state, as a wave has it in the field `kind`.
     pub const fn name(self) -> &'static str {
         match self {
             RequestKind::Queued => "queued",
@@ -72,7 +72,7 @@ pub struct RequestTransaction {
 /// A warp request that a wave shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaveRequest {
-    /// Fields, each with the time at which they begin to hold. Never empty.
+    /// Fields of the request, and the time from which they have these values. Never empty.
     pub stages: Vec<(u64, RequestTransaction)>,
     /// Time at which the request leaves the unit. `None` if it is still inside at the end.
     pub gone: Option<u64>,

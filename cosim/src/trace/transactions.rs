@@ -50,9 +50,9 @@ pub(super) struct Transactions {
     /// Passes in the pipeline, oldest first: banks that the pass accesses, and the lane of each bank.
     passes: VecDeque<(u64, [u8; MAX_BANKS])>,
     issued: Option<PassOf>,
-    /// Tags whose track must be written, one bit each.
+    /// Mask of the tags whose track must be written. Bit `n`: tag `n`.
     stale: u64,
-    /// Banks whose track shows a lane, one bit each.
+    /// Mask of the banks whose track shows a lane. Bit `n`: bank `n`.
     serving: u64,
     text: String,
     offered_from: Origin,

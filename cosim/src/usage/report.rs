@@ -91,8 +91,8 @@ pub struct ClusterUsage {
     pub posted_latency: LatencyUsage,
 }
 
-/// Latency from the edge that accepts a request to the edge that takes its answer, in cycles. The three parts
-/// of each request add up to its total.
+/// Latency in cycles, from the clock edge that accepts a request to the edge that takes its response. The
+/// three parts of each request add up to its total.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct LatencyUsage {
     /// Sum of the three parts.

@@ -54,7 +54,7 @@ macro_rules! classes {
                 match self { $( CycleClass::$class => $title, )* }
             }
 
-            /// Returns a short description, for use beside the name.
+            /// Returns a short description, for use next to the name.
             pub const fn brief(self) -> &'static str {
                 match self { $( CycleClass::$class => $brief, )* }
             }
@@ -83,9 +83,9 @@ classes! {
         "The reset is active.",
         |m| m.cycle.reset.is_some();
     Stall "stall", "stall", "a response is not taken",
-        "The pipeline stands still: a warp pass is in its last stage, and the warp response before it is not taken.",
+        "The pipeline is stalled: a warp pass is in its last stage, and the warp response before it is not taken.",
         |m| m.pipeline.stalled;
-    Conflict "conflict", "conflict", "a further pass of a request",
+    Conflict "conflict", "conflict", "a later pass of a request",
         "A pass beyond the first of its request is issued: lanes conflict on a bank.",
         |m| m.passes(|pass| pass.index > 0);
     NoLane "no_lane", "no lane", "a fault, or no active lane",
@@ -95,9 +95,9 @@ classes! {
         "The pass of a cluster request is issued.",
         |m| m.passes(|pass| pass.cluster);
     Retry "retry", "retry", "repeats a failed compare",
-        "The first pass of a CAS, CAST or CAST.SPIN is issued in which every lane repeats a comparison that failed: the \
-         last compare-and-store answered under this tag was of the same slot, operation and size, and the lane failed in \
-         it at the same address.",
+        "The first pass of a CAS, CAST or CAST.SPIN is issued, and every lane repeats a comparison that failed: the last \
+         compare-and-store answered with this tag had the same slot, operation and size, and the lane failed in it at \
+         the same address.",
         |m| m.pass.is_some() && m.retry;
     FirstPass "first_pass", "first pass", "the first pass of a request",
         "The first pass of any other warp request is issued.",
@@ -112,13 +112,13 @@ classes! {
     NoRoom "no_room", "no room", "no place for a response",
         "Nothing is at issue, and the cluster request next in line waits for room for its response (spec 4.7).",
         |m| m.cycle.queues()[1].level > 0;
-    Drain "drain", "drain", "works off what is inside",
-        "No request waits for issue; passes are in the pipeline, or answers at their ports.",
+    Drain "drain", "drain", "finishes requests in flight",
+        "No request waits for issue; passes are in the pipeline, or responses or wake-ups wait at their ports.",
         |m| m.pipeline.stages != 0 || m.answers_stand();
-    Suspended "suspended", "suspended", "all inside wait for a phase",
+    Suspended "suspended", "suspended", "all requests are suspended",
         "Every request inside is suspended in MBAR.TRY_WAIT.",
         |m| m.cycle.waiters().suspended != 0;
-    Idle "idle", "idle", "nothing inside, none offered",
+    Idle "idle", "idle", "no request inside or offered",
         "No request is inside, and none is offered.",
         |_| true;
 }

@@ -11,7 +11,7 @@ use super::step::ObjectRequest;
 
 const TX_MASK: u32 = (1 << 21) - 1;
 
-/// From this limit on, in cycles, a run does not wait for the timeout at its end.
+/// Limit of a wait, in cycles, from which on the end of a run does not wait for the timeout.
 pub(super) const ENDLESS: u32 = 1 << 13;
 
 /// Encodes an sm_80 object that expects `count` arrivals (spec 6.2.1).

@@ -12,17 +12,19 @@ use super::profile::{ObjectSharing, Spread};
 use super::random::RandomStimulus;
 use super::step::ObjectRequest;
 
-/// Operation and place of the next request.
+/// Operation, slot, addresses and purpose of the next request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chosen {
     pub(super) op: Op,
     pub(super) slot: u8,
     pub(super) spread: Spread,
-    /// First access of the lanes for objects, else their first byte. None for any place.
+    /// Start of the lanes' addresses: number of an access for operations on mbarrier objects, else a byte
+    /// offset. None if any address will do.
     pub(super) start: Option<u32>,
     /// Fixed operand and number of lanes, if the request has a purpose.
     pub(super) step: Option<ObjectRequest>,
-    /// Number of objects whose phases the request completes, one lane each. 0 if it is not such a request.
+    /// Number of objects whose phases the request completes, one lane each. 0 if the request does not
+    /// complete several phases.
     pub(super) jointly: u32,
     /// Limit in cycles, if the request is to be suspended on the incomplete phase.
     pub(super) suspends: Option<u32>,
@@ -41,7 +43,8 @@ const TRIES: u8 = 40;
 /// Cycles in which the requests in flight usually drain, if responses are accepted.
 const DRAIN: u64 = 40;
 
-/// Longest limit of the configuration that a race waits for.
+/// Longest limit, in cycles, from the configuration for which a race (a completion close to the limit) is
+/// generated.
 const LONGEST_RACE: u32 = 4000;
 
 impl RandomStimulus {
@@ -157,8 +160,8 @@ impl RandomStimulus {
         Chosen { suspends: Some(limit), ..Chosen::at(Op::MbarTryWait, slot, object) }
     }
 
-    /// Creates an object whose phase one arrival completes. The volley starts when all other requests have
-    /// drained.
+    /// Creates an object whose phase one arrival completes, for a volley of waits with limits that end in the
+    /// same cycle. The volley starts when all other requests have drained.
     fn begin_volley(&mut self, slot: u8, object: u32) -> Chosen {
         let from = self.cycle + DRAIN;
         let left = self.config.num_waiters;

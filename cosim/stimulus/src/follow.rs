@@ -26,29 +26,30 @@ impl Default for Last {
 pub(super) enum Follow {
     /// No goal: requests are drawn freely.
     Nothing,
-    /// Suspend `left` more requests at the first `objects` objects of a slot.
+    /// Suspend `left` more MBAR.TRY_WAITs at the first `objects` mbarrier objects of a CTA slot.
     Fill { slot: u8, left: u32, objects: u32 },
-    /// Offer nothing until cycle `due`, then wake a waiter.
+    /// Offer no request until cycle `due`, then wake a suspended request.
     Race { due: u64, wake: Wake },
-    /// Fill all places of the waiter table, with limits that end in the same cycle.
+    /// Fill all entries of the waiter table with MBAR.TRY_WAITs whose time limits end in the same cycle.
     Volley(Volley),
-    /// Complete the phases of objects, to wake their waiters.
+    /// Complete the phases of mbarrier objects, to wake the requests that wait for these phases.
     Wake(Wake),
 }
 
-/// Waits whose limits all end in the same cycle.
+/// MBAR.TRY_WAITs whose time limits all end in the same cycle.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Volley {
     pub(super) slot: u8,
     pub(super) object: u32,
     /// Cycle from which the unit has no other requests.
     pub(super) from: u64,
-    /// Cycle in which a completion is offered so that it meets the limits.
+    /// Cycle in which the time limits end. The completion of the phase is offered in this cycle, or one cycle
+    /// before or after.
     pub(super) end: u64,
     pub(super) left: u32,
 }
 
-/// Objects of a slot whose phases are to be completed: from `object` to before `last`.
+/// mbarrier objects `object..last` of a CTA slot, whose phases the stimulus completes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wake {
     pub(super) slot: u8,

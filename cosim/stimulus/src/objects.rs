@@ -11,7 +11,7 @@ use atoms_ops::{Op, ResultKind};
 /// Highest number of objects in one allocation.
 pub const MAX_OBJECTS: usize = 16;
 
-/// Model of one object.
+/// State of one mbarrier object, as far as the stimulus can know it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
     /// Expected word after all offered requests are done.

@@ -54,11 +54,11 @@ pub struct RandomStimulus {
     beats: [Beat; 5],
     beats_for: u32,
     resetting: u32,
-    /// Tags of waits whose timeout the run does not wait for at its end.
+    /// Mask of the tags of waits with limits too long for the end of a run to wait for. Bit `n`: tag `n`.
     pub(super) endless: u64,
     pub(super) cycle: u64,
     pub(super) tags: Tags,
-    /// Tags answered last, at the warp port and at the cluster port.
+    /// Tag of the last response at each port: warp port, cluster port.
     pub(super) answered: [u8; 2],
     pub(super) objects: Objects,
     pub(super) last: Last,

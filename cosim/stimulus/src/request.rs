@@ -40,7 +40,7 @@ pub struct WarpRequest {
     pub tag: u8,
     /// CTA slot of the request, 4 bits.
     pub slot: u8,
-    /// Lanes that take part, one bit each.
+    /// Mask of the active lanes. Bit `n`: lane `n`.
     #[serde(with = "HexNumber")]
     pub mask: u32,
     /// Immediate of the address, 24 bits.

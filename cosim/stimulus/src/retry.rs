@@ -34,7 +34,7 @@ pub struct RetryLoops {
     ready: VecDeque<usize>,
     /// Warp and lane of each link of the chain that has not stored yet.
     chain: VecDeque<(usize, u32)>,
-    /// Links that have stored in all rounds. The word holds this number.
+    /// Number of links that have stored in all rounds. The word in memory has this value.
     stored: u32,
     set_up: bool,
     /// CAST.SPIN requests since a link last stored, and the highest such number so far.
@@ -51,7 +51,7 @@ struct Warp {
     lanes: u32,
 }
 
-/// Request in a loop beside the try.
+/// Request in a retry loop in addition to the CAST.SPIN that tries to store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Other {
     /// A CAST.SPIN of these lanes on the same group of banks. Its comparison never matches.

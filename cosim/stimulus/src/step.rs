@@ -1,4 +1,4 @@
-//! Requests on an mbarrier object that complete a phase, or only just fail to.
+//! Requests on an mbarrier object that complete a phase, or that leave one of its two counts nonzero.
 
 use atoms_model::mbarrier::MbarObject;
 use atoms_ops::Op;
@@ -16,7 +16,7 @@ impl ObjectRequest {
         Some(ObjectRequest { op, lanes: 1, b })
     }
 
-    /// Returns a request with `op` that completes the phase at once. None if no operand does.
+    /// Returns a request with `op` that completes the phase in one step. None if no operand does.
     pub(super) fn completing(op: Op, object: &MbarObject, lanes: u32) -> Option<ObjectRequest> {
         let MbarObject { pending, tx, .. } = *object;
         match op {

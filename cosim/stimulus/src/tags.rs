@@ -3,7 +3,7 @@
 use atoms_model::port::{In, Out};
 use rand::{Rng, RngExt};
 
-/// Set of tags of warp requests that are offered or in flight.
+/// Set of the tags of warp requests that are offered or in flight.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tags {
     taken: u64,

@@ -350,7 +350,7 @@ fn addresses_take_their_form() {
     assert_eq!((slots(Span::new(1, 1)), slots(Span::new(16, 16))), (Some(0), Some(15)));
 }
 
-/// Operations of a producer-consumer pipeline.
+/// Runs stimulus with the operations of a producer-consumer pipeline.
 fn phases(barriers: Barriers) -> Seen {
     let ops = [
         Op::MbarInit,
@@ -536,10 +536,10 @@ fn bad_profiles_are_named() {
     assert_eq!(message("ops = []"), "nothing to draw: give some operation a weight above 0");
     assert_eq!(message("ops = { ADD = 0 }"), "nothing to draw: give some operation a weight above 0");
     assert_eq!(message("ops = { ADD = 256 }"), "weight 256 of `ADD`: expected 0 to 255");
-    assert_eq!(message("lanes = [\"all\", \"all\"]"), "lanes `all` stands here twice");
-    assert_eq!(message("cluster = 1.5"), "1.5: expected a share, 0 to 1");
-    assert_eq!(message("cluster = nan"), "NaN: expected a share, 0 to 1");
-    assert_eq!(message("degree = [3, 2]"), "[3, 2]: expected the lesser number first");
+    assert_eq!(message("lanes = [\"all\", \"all\"]"), "lanes `all` is listed twice");
+    assert_eq!(message("cluster = 1.5"), "1.5: expected a share from 0 to 1");
+    assert_eq!(message("cluster = nan"), "NaN: expected a share from 0 to 1");
+    assert_eq!(message("degree = [3, 2]"), "[3, 2]: expected the smaller number first");
     let error = Profile::from_toml("slots = [1, 2]\nfaults.ranks = 0.5").expect_err("it is bad").to_string();
     assert!(error.contains("line 2") && error.contains("the nearest is `rank` of illegal, "), "{error}");
     let error = Profile::named("calm").expect_err("it is none").to_string();

@@ -40,7 +40,7 @@ impl RandomStimulus {
             Spread::FewWords => start + self.rng.random_range(0..4),
             // For a stride, the degree is the distance of the lanes.
             Spread::Stride => start + degree * l,
-            // Neighbours across the border of a pair, in this row or the next.
+            // An access with an odd number and the next access, in this row or the next.
             Spread::PairEdge => {
                 (start | 1) + self.rng.random_range(0..2) + row_units * self.rng.random_range(0..2)
             }
@@ -380,20 +380,22 @@ impl RandomStimulus {
 #[derive(Clone, Copy, Debug)]
 struct LaneAddresses {
     spread: Spread,
-    /// Number of the first access.
+    /// Number of the first access, counted from the start of the allocation.
     start: u32,
     /// Bytes of one access.
     bytes: u32,
-    /// Distance or lanes on each bank ([`RandomStimulus::degree`]).
+    /// For a stride, the distance of the lanes; for other spreads, the number of lanes on each bank
+    /// ([`RandomStimulus::degree`]).
     degree: u32,
 }
 
 /// Lanes of a request that are made faulty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Astray {
-    /// One lane, which then takes part.
+    /// One lane gets a faulty address, and becomes active.
     One,
-    /// One lane, whether it takes part or not. An idle lane raises no fault (spec 2.6).
+    /// One lane gets a faulty address, and stays active or inactive. An inactive lane causes no fault
+    /// (spec 2.6).
     Maybe,
     All,
 }

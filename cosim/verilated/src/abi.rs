@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::Variant;
 
-/// Version of the functions below. Every change to them raises it.
+/// Version of the C functions below. Increase it when they change.
 pub(crate) const ABI_VERSION: u32 = 3;
 
 pub(crate) const OK: i32 = 0;
@@ -58,7 +58,7 @@ macro_rules! functions {
                 let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL)? };
                 // SAFETY: the symbol has this type in shim.cpp; the ABI version is in the cache key.
                 $( let $field = unsafe { *library.get::<$ty>(concat!(stringify!($symbol), "\0").as_bytes())? }; )*
-                // SAFETY: likewise.
+                // SAFETY: as for the functions above.
                 $( let $option = unsafe { library.get::<$of>(concat!(stringify!($rare), "\0").as_bytes()) }; )*
                 Ok(Self { $( $field, )* $( $option: $option.ok().map(|function| *function), )* _library: library })
             }

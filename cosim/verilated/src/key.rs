@@ -14,7 +14,8 @@ impl Key {
         Key(Sha256::new()).with(kind)
     }
 
-    /// Adds an input. The length comes first, so that the borders between inputs count.
+    /// Adds an input. Its length comes first, so that different inputs with the same concatenation get
+    /// different keys.
     pub(crate) fn with(mut self, input: impl AsRef<[u8]>) -> Self {
         let input = input.as_ref();
         self.0.update((input.len() as u64).to_le_bytes());

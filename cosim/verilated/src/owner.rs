@@ -1,4 +1,5 @@
-//! Libraries and tools are code: none is used that another user could have written.
+//! Checks the owners of files: libraries and tools are code, and none is used that another user could have
+//! written.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -8,7 +9,7 @@ pub(crate) fn objection(path: &Path) -> Option<String> {
     let meta = path.metadata().ok()?;
     let us = rustix::process::geteuid().as_raw();
     if meta.uid() != us && meta.uid() != 0 {
-        return Some(format!("it belongs to {}, and this is {}", user(meta.uid()), user(us)));
+        return Some(format!("it belongs to {}, but this process runs as {}", user(meta.uid()), user(us)));
     }
     let mode = meta.mode() & 0o777;
     // The user's own group may write: with a umask of 002, the group usually has no other member.

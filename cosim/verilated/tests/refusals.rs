@@ -136,7 +136,7 @@ fn a_specification_that_contradicts_itself() {
     assert_eq!(reason(bench.spec().banks(128)), "128 banks: expected a power of two up to 64");
     assert_eq!(
         reason(bench.spec().generated("other.sv", "")),
-        "generated file `other.sv` takes the place of none of the listed files"
+        "generated file `other.sv` replaces no listed file; expected the name of a listed file"
     );
     let mut spec = bench.spec();
     spec.files[0] = PathBuf::from("../atoms_pkg.sv");

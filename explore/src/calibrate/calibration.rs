@@ -18,20 +18,22 @@ use super::rounds::Rounds;
 pub struct Calibration {
     pub gpu: String,
     pub about: String,
-    /// Configuration of the unit that represents the GPU.
+    /// Name of the unit configuration that represents the GPU.
     pub unit: String,
     /// Constants of [`CostLaw::Unit`] on which some fitted figure depends; empty if figures are too few.
     pub constants: Vec<FittedConstant>,
     /// Reason why `constants` is empty; `None` if the figures suffice.
     pub too_few: Option<String>,
-    /// Unit of the constants.
+    /// Unit of measure of the constants: `cycles`, or multiples of a baseline's time if all figures are
+    /// ratios.
     pub counted_in: String,
     /// Sentences about constants that the figures do not determine.
     pub doubts: Vec<String>,
     pub residuals: Vec<FigureResidual>,
     /// Errors of each law over the figures that all of them predict.
     pub laws: Vec<LawErrors>,
-    /// Largest count of each constant of [`CostLaw::Unit`] in a round of a fitted figure.
+    /// Per constant of [`CostLaw::Unit`]: the largest number of times that a round of a fitted figure counts
+    /// the constant.
     #[serde(skip)]
     largest: BTreeMap<GpuConstant, f64>,
     /// True if some fitted figure keeps the unit busy in every cycle.
@@ -49,7 +51,7 @@ pub struct FittedConstant {
     pub error: Option<f64>,
     /// Names of the figures that depend on this constant.
     pub figures: Vec<String>,
-    /// Weakest provenance of the figures.
+    /// Weakest provenance among these figures.
     pub mark: Provenance,
 }
 
@@ -60,7 +62,7 @@ pub struct FigureResidual {
     pub of: GpuMeasurement,
     /// Prediction of each law, in the order of [`CostLaw::ALL`]; `None` if the law cannot predict the figure.
     pub predicted: [Option<f64>; 4],
-    /// Reason why [`CostLaw::Unit`] predicts nothing.
+    /// Reason why [`CostLaw::Unit`] cannot predict the figure; `None` if the law predicts the figure.
     pub why_not: Option<String>,
 }
 
@@ -102,12 +104,14 @@ impl Calibration {
 }
 
 impl FigureResidual {
-    /// Returns the error of a law in percent of the figure; `None` if the law predicts nothing.
+    /// Returns the error of a law's prediction in percent of the measured figure; `None` without a
+    /// prediction.
     pub fn error(&self, law: CostLaw) -> Option<f64> {
         Some(100.0 * (self.predicted[law as usize]? / self.of.value - 1.0))
     }
 
-    /// Returns true if the prediction of a law is within the tolerance; `None` if the law predicts nothing.
+    /// Returns true if the prediction of a law is within the tolerance of the figure; `None` without a
+    /// prediction.
     pub fn is_within(&self, law: CostLaw) -> Option<bool> {
         // The margin absorbs rounding: an exact prediction passes with a tolerance of 0.
         Some(self.error(law)?.abs() <= self.of.tolerance + 1e-6)
@@ -125,9 +129,9 @@ fn gpus() -> BTreeMap<String, Gpu> {
     toml::from_str(include_str!("../../data/gpus.toml")).expect("a test reads the committed file")
 }
 
-/// Fits constants to the measurements of each GPU, in the order in which the GPUs first appear. `config` is
-/// the configuration that represents every GPU. Without it, each GPU has the configuration that the list of
-/// GPUs names, or else `default`.
+/// Fits constants to the measurements of each GPU, in the order in which the GPUs first appear. The
+/// configuration `config` represents every GPU. Without `config`, `explore/data/gpus.toml` names the
+/// configuration of each GPU; the default is `default`.
 ///
 /// # Errors
 /// When a configuration cannot be loaded.
@@ -192,7 +196,8 @@ fn calibration(gpu: &str, about: String, rows: &[&GpuMeasurement], rounds: &mut 
     if let Ok(solution) = ours {
         if let (false, Some((row, _))) = (solution.in_cycles, figures.first()) {
             let of = row.baseline.as_ref().map_or("", |baseline| &baseline.text);
-            calibration.counted_in = format!("times of `{of}`: every fitted figure is a ratio");
+            calibration.counted_in =
+                format!("multiples of the time of `{of}`, since every fitted figure is a ratio");
         }
         calibration.constants = solution.fitted.iter().map(|c| constant(*c, solution, figures)).collect();
         calibration.doubts = doubts(solution, rounds);
@@ -226,7 +231,7 @@ fn constant(
 }
 
 fn law_errors(law: CostLaw, solution: &Result<Solution, TooFew>, residuals: &[FigureResidual]) -> LawErrors {
-    // Ignore a law that predicts nothing. Otherwise the set of common figures would be empty.
+    // Skip a law that predicts no figure. Otherwise no figure would count as predicted by all laws.
     let predicts = |law: &CostLaw| residuals.iter().any(|one| one.predicted[*law as usize].is_some());
     let able: Vec<CostLaw> = CostLaw::ALL.into_iter().filter(predicts).collect();
     let has_all = |one: &&FigureResidual| able.iter().all(|law| one.predicted[*law as usize].is_some());

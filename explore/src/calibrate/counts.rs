@@ -1,4 +1,4 @@
-//! Counts of a workload's round: requests, and their passes by the rules of several models.
+//! Counts of one round of a workload: requests, and their passes by the rules of three models.
 
 use std::collections::BTreeSet;
 
@@ -15,11 +15,12 @@ use crate::measure::{Behind, Judging, Trial, TrialError, TrialLimits, measure};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PassRule {
     Unit,
-    /// GPGPU-Sim: largest number of different words in one bank, for every class of requests.
+    /// GPGPU-Sim: largest number of different words that a request accesses in one bank, for all classes of
+    /// requests.
     GpgpuSim,
-    /// gem5's LDS: largest number of lanes in one bank. For loads and stores, lanes of one word count once.
-    /// gem5 selects the bank by the byte address. This rule selects it by the word, which gives the same
-    /// counts.
+    /// Local data share (LDS) of gem5: largest number of lanes that access one bank. In loads and stores,
+    /// lanes at one word count once. gem5 selects the bank by the byte address, this rule by the word
+    /// address; both give the same counts.
     Gem5,
 }
 
@@ -30,10 +31,9 @@ impl PassRule {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct KindCounts {
     pub requests: f64,
-    /// Passes of these requests, by [`PassRule`].
+    /// Passes of these requests, indexed by [`PassRule`].
     pub passes: [f64; 3],
-    /// Lanes that share the most contended word of a request, beyond the first lane; summed over the
-    /// requests.
+    /// Number of lanes at the most contended word of a request, minus one; summed over the requests.
     pub further_lanes: f64,
 }
 
@@ -124,7 +124,7 @@ impl Listener for RequestCounter {
     fn cycle(&mut self, cycle: &Cycle<'_>) {
         let answer =
             cycle.warp_answer.as_ref().and_then(|answer| Some((answer.appears.as_ref()?, answer.passes)));
-        // A suspended request took one pass.
+        // A wake-up has no pass count: a suspended request has taken exactly one pass.
         let woken = cycle.wake_up.as_ref().and_then(|wake_up| Some((wake_up.appears.as_ref()?, 1)));
         for (appearance, passes) in answer.into_iter().chain(woken) {
             if let Ok(in_flight) = &appearance.request {

@@ -24,7 +24,7 @@ pub(super) fn doubts(solution: &Solution, rounds: &mut Rounds<'_>) -> Vec<String
         }
         let sentence = match of.error {
             None if beside.is_empty() => {
-                format!("{name} is not determined: in no figure does it count beside what takes longer")
+                format!("{name} is not determined: it affects no figure, since other times are longer")
             }
             None => {
                 let known = of.substitutes.iter().map(|(other, share)| {
@@ -35,22 +35,26 @@ pub(super) fn doubts(solution: &Solution, rounds: &mut Rounds<'_>) -> Vec<String
                 format!("{name} and {beside} cannot be told apart: only {} is known", known.join(", "))
             }
             Some(error) if value > 0.0 && error > MOST_ERROR * value => {
-                let from = if beside.is_empty() { String::new() } else { format!(" beside {beside}") };
+                let from = if beside.is_empty() {
+                    String::new()
+                } else {
+                    format!(", since the effect of {beside} is similar")
+                };
                 format!("{name} is hardly determined{from}: {value:.2} +- {error:.2}")
             }
             Some(_) => continue,
         };
         let would = telling(constant, solution, rounds)
-            .map_or("; no published measurement would tell".to_string(), |(text, error)| {
-                format!("; {text} would tell {name} to +- {error:.2}")
+            .map_or(format!("; no published measurement would determine {name}"), |(text, error)| {
+                format!("; {text} would determine {name} to +- {error:.2}")
             });
         said.push((about, sentence + &would));
     }
     said.into_iter().map(|(_, sentence)| sentence).collect()
 }
 
-/// Finds the published measurement that would reduce the error of a constant most. Returns the measurement
-/// and that error.
+/// Finds the published measurement that, if added, would reduce the standard error of a constant most.
+/// Returns the measurement and the reduced error.
 fn telling(constant: GpuConstant, solution: &Solution, rounds: &mut Rounds<'_>) -> Option<(String, f64)> {
     let table = published();
     let before = solution.determination(constant).error.unwrap_or(f64::INFINITY);

@@ -15,7 +15,7 @@ pub(super) struct Equation {
     pub(super) tolerance: f64,
 }
 
-/// Adds up the coefficients of parts that run one after another.
+/// Adds up the coefficients of the parts of a workload, which run one after another.
 fn together(parts: &[CycleSum], constants: &[f64]) -> Vec<f64> {
     let mut sum = vec![0.0; constants.len()];
     for part in parts {
@@ -39,7 +39,7 @@ impl Equation {
     }
 
     /// Returns the figure as a linear equation, scaled so that the tolerance is 1. A ratio is linearized at
-    /// `constants`. A ratio that all constants scale alike gives a row of zeros.
+    /// `constants`. A ratio that no constant changes gives a row of zeros.
     fn linear(&self, constants: &[f64]) -> (Vec<f64>, f64) {
         let (of, weight) = (together(&self.of, constants), 1.0 / (self.value * self.tolerance));
         let Some(to) = &self.to else {
@@ -62,16 +62,16 @@ pub(super) struct Solution {
     /// True if some figure is in cycles. Otherwise the unit of all constants is the baseline time of the
     /// first ratio.
     pub(super) in_cycles: bool,
-    /// Coefficients of the equations, linearized at these constants.
+    /// Coefficients of the equations, linearized at `values`.
     rows: Vec<Vec<f64>>,
-    /// Ratio of the actual scatter of the figures to their tolerances; at least 1.
+    /// Standard deviation of the residuals, in units of the tolerance; at least 1.
     scatter: f64,
 }
 
 /// Error for fewer figures than constants.
 #[derive(Debug, PartialEq, thiserror::Error)]
 #[error(
-    "{} to fit {} constants to ({}): measure more",
+    "{} cannot determine {} constants ({}): add measurements",
     counted(*figures, "figure"), constants.len(), names(constants)
 )]
 pub(super) struct TooFew {
@@ -87,7 +87,7 @@ pub(super) fn names(constants: &[GpuConstant]) -> String {
     constants.iter().map(|constant| constant.name()).collect::<Vec<_>>().join(", ")
 }
 
-/// Iterations of the fit. The constants have converged by then.
+/// Number of iterations of the fit; enough for the constants to converge.
 const STEPS: usize = 60;
 
 /// Fits constants, all at least 0.
@@ -110,7 +110,7 @@ pub(super) fn solve(equations: &[Equation]) -> Result<Solution, TooFew> {
     for _ in 0..STEPS {
         let (rows, right) = linear(&values);
         let next = non_negative(&rows, &right);
-        // Damp the step by one half, since ratios are not linear.
+        // Take half of the step: ratios are not linear in the constants, so a full step may overshoot.
         values.iter_mut().zip(&next).for_each(|(value, next)| *value = (*value + next) / 2.0);
     }
     let (rows, right) = linear(&values);
@@ -120,17 +120,17 @@ pub(super) fn solve(equations: &[Equation]) -> Result<Solution, TooFew> {
     Ok(Solution { values, fitted, in_cycles: scale.is_none(), rows, scatter })
 }
 
-/// Accuracy of one constant when all other constants are free.
+/// Accuracy of one constant if all other constants may vary too.
 #[derive(Clone, Debug)]
 pub(super) struct Determination {
     /// Standard error; `None` if the figures cannot tell this constant from other constants.
     pub(super) error: Option<f64>,
-    /// Constants whose effect is similar, each with its weight.
+    /// Constants with a similar effect on the figures, each with its weight.
     pub(super) substitutes: Vec<(GpuConstant, f64)>,
 }
 
-/// Smallest share of a constant's effect that other constants must not explain. Below it, the constant is
-/// undetermined.
+/// Minimum share of a constant's effect on the figures that other constants cannot explain. With a smaller
+/// share, the constant counts as undetermined.
 const LEAST_SHARE: f64 = 1e-3;
 
 impl Solution {
@@ -138,7 +138,8 @@ impl Solution {
         self.determined(constant, &self.rows)
     }
 
-    /// Returns the error of a constant if `measured` were measured too, with an error of 5 %.
+    /// Returns the standard error that a constant would have if `measured` were measured too, with an error
+    /// of 5 %.
     pub(super) fn error_with(&self, constant: GpuConstant, measured: &[CycleSum]) -> Option<f64> {
         let row = together(measured, &self.values);
         let weight = 1.0 / (0.05 * dot(&row, &self.values));
@@ -177,7 +178,8 @@ mod tests {
         Equation { of: vec![CycleSum { alone, busy }], to: None, value, tolerance: 0.05 }
     }
 
-    /// Figures for constants of 40 and 2 cycles. The errors alternate between +1 % and -1 %.
+    /// Latencies of requests with these numbers of passes. The round trip takes 40 cycles, a pass 2 cycles.
+    /// The errors alternate between +1 % and -1 %.
     fn figures(passes: &[f64]) -> Vec<Equation> {
         let wrong = |at: usize| if at.is_multiple_of(2) { 1.01 } else { 0.99 };
         passes.iter().enumerate().map(|(at, n)| equation(1.0, *n, (40.0 + 2.0 * n) * wrong(at))).collect()
@@ -235,6 +237,6 @@ mod tests {
     #[test]
     fn few_figures_are_refused() {
         let said = solve(&[equation(1.0, 1.0, 42.0)]).expect_err("one figure").to_string();
-        assert_eq!(said, "1 figure to fit 2 constants to (atom, pass): measure more");
+        assert_eq!(said, "1 figure cannot determine 2 constants (atom, pass): add measurements");
     }
 }

@@ -1,4 +1,4 @@
-//! Laws for the time of a round: a sum over requests and passes, weighted with constants of a GPU.
+//! Laws that predict the time of a round: sums over requests and passes, weighted with constants of a GPU.
 
 use atoms_ops::OpClass;
 use serde::{Deserialize, Serialize};
@@ -7,33 +7,34 @@ use super::counts::{PassRule, RoundCounts};
 use super::measurement::MeasuredOrder;
 use crate::least_squares::dot;
 
-/// A constant of a GPU, in cycles of its SM.
+/// A constant of a GPU that is fitted to measurements, in cycles of its SM.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum GpuConstant {
-    /// Round trip of an atomic, without its passes.
+    /// Round-trip time of an atomic, without its passes.
     Atom,
-    /// Round trip of a load or store, without its passes.
+    /// Round-trip time of a load or store, without its passes.
     Load,
-    /// Round trip of an operation on an mbarrier object, without its passes.
+    /// Round-trip time of an operation on an mbarrier object, without its passes.
     Mbar,
-    /// Instructions of one iteration of a compare-and-store loop, without its request.
+    /// Time of the instructions of one iteration of a compare-and-store loop, without its request.
     Loop,
-    /// Extra time of an atomic with acquire.
+    /// Extra time of an atomic with acquire semantics.
     Acquire,
-    /// Extra time of an atomic with release.
+    /// Extra time of an atomic with release semantics.
     Release,
-    /// Extra time of a release with scope gpu.
+    /// Extra time of a release whose scope is the GPU instead of the CTA.
     Gpu,
-    /// Service time of a pass; for [`CostLaw::Queue`], of a request with one lane at each word.
+    /// Time of one pass. For [`CostLaw::Queue`]: time of a request whose lanes access different words.
     Pass,
     /// Extra time of a pass of CAS, CAST or CAST.SPIN.
     CasPass,
-    /// Each further lane at one word; only for [`CostLaw::Queue`].
+    /// Only for [`CostLaw::Queue`]: extra time of each lane after the first at the same word.
     Lane,
-    /// Each further lane of a CAS, CAST or CAST.SPIN; only for [`CostLaw::Queue`].
+    /// Only for [`CostLaw::Queue`]: extra time of each lane after the first at the same word, for CAS, CAST
+    /// and CAST.SPIN.
     CasLane,
 }
 
@@ -69,18 +70,19 @@ impl GpuConstant {
     }
 }
 
-/// Law that predicts the time of a round.
+/// Law that predicts the time of a round. In a round, each warp completes one unit of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CostLaw {
-    /// Passes as counted in our unit.
+    /// Counts the passes that the unit of this project takes.
     Unit,
-    /// Passes by the rule of GPGPU-Sim.
+    /// Counts passes by the rule of GPGPU-Sim.
     GpgpuSim,
-    /// Passes by the rule of gem5.
+    /// Counts passes by the rule of gem5.
     Gem5,
-    /// Single-server queue of Dong and Pai. The service time S(n, e, c) depends on contention e and class c.
-    /// The law is linear in e, since the tables of the paper are not available. It ignores banks.
+    /// Single-server queue of Dong and Pai, whose service time depends on the contention and the class of a
+    /// request. Here the service time is linear in the contention, since the tables of the paper are not
+    /// available. The law ignores banks.
     Queue,
 }
 
@@ -96,7 +98,7 @@ impl CostLaw {
         }
     }
 
-    /// Returns the rule for the passes of a request; `None` for the queue.
+    /// Returns the rule that counts the passes of a request; `None` for the queue.
     pub fn rule(self) -> Option<PassRule> {
         match self {
             CostLaw::Unit => Some(PassRule::Unit),
@@ -146,8 +148,9 @@ impl CostLaw {
     }
 }
 
-/// Cycles as a sum over constants, both indexed by [`GpuConstant`]. `alone` is the time of one warp, `busy`
-/// the time for which all warps occupy the unit. The larger sum is the time of a round.
+/// Time of a round as two sums over constants. `alone` is the time of one warp, `busy` the time for which all
+/// warps together occupy the unit; the round takes the larger one. Both vectors hold the count of each
+/// constant, indexed by [`GpuConstant`].
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct CycleSum {
     pub(super) alone: Vec<f64>,
@@ -155,13 +158,14 @@ pub(super) struct CycleSum {
 }
 
 impl CycleSum {
-    /// Returns the busy time for each of `units` units of work, without the latency of a warp.
+    /// Returns the busy time per unit of work for a round with `units` units of work, without the latency of
+    /// a warp.
     pub(super) fn busy_per(&self, units: f64) -> CycleSum {
         let busy: Vec<f64> = self.busy.iter().map(|count| count / units).collect();
         CycleSum { alone: busy.clone(), busy }
     }
 
-    /// Returns the coefficients of the larger sum.
+    /// Returns the counts of the larger sum, `alone` or `busy`.
     pub(super) fn at(&self, constants: &[f64]) -> &[f64] {
         if self.is_saturated(constants) { &self.busy } else { &self.alone }
     }

@@ -13,11 +13,11 @@ const PUBLISHED: &str = include_str!("../../data/silicon.csv");
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Metric {
-    /// Cycles of the SM for a round of each warp. The next round starts when this one has ended.
+    /// Metric: SM cycles per round, in which each warp completes one unit of work. Rounds do not overlap.
     Latency,
-    /// Lane operations per cycle of the SM, with enough requests in flight to saturate the unit.
+    /// Metric: lane operations per SM cycle, with enough requests in flight to saturate the unit.
     Throughput,
-    /// Passes of a request.
+    /// Metric: number of passes per request.
     Passes,
 }
 
@@ -34,10 +34,10 @@ impl Metric {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FigureUse {
-    /// Constants are fitted to the figure.
+    /// Use: constants are fitted to the figure.
     #[default]
     Fit,
-    /// The figure is only compared with the prediction.
+    /// Use: the figure is compared with the prediction, but no constant is fitted to it.
     Compare,
 }
 
@@ -46,10 +46,10 @@ pub enum FigureUse {
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
 )]
 pub enum Provenance {
-    /// Source: measured, or read in the source itself.
+    /// Source: measured for this table, or read in the source itself.
     #[default]
     S,
-    /// Inference from figures of class `S`.
+    /// Inferred from figures of class `S`.
     I,
     /// Abstract: read only in an abstract or a summary.
     A,
@@ -81,7 +81,7 @@ pub enum MeasuredOrder {
     AcquireReleaseGpu,
 }
 
-/// Workloads that a warp runs one after another in a round.
+/// Sequence of workloads that each warp runs in one round.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(into = "String")]
 pub struct MeasuredWorkload {
@@ -124,7 +124,7 @@ impl From<MeasuredWorkload> for String {
     }
 }
 
-/// Returns a parameter that is a whole number; 1 if the workload has no such parameter.
+/// Returns the value of a parameter that is a whole number; 1 if the workload has no such parameter.
 pub(super) fn whole(workload: &Generated, name: &str) -> u32 {
     let found = workload.settings().find(|(parameter, _)| parameter.name == name);
     match found {
@@ -136,7 +136,7 @@ pub(super) fn whole(workload: &Generated, name: &str) -> u32 {
 /// A measured figure of a GPU.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct GpuMeasurement {
-    /// Line number in the table.
+    /// Line number of the measurement in the CSV table.
     pub line: u64,
     pub figure: String,
     pub gpu: String,
@@ -146,7 +146,7 @@ pub struct GpuMeasurement {
     pub workload: Option<MeasuredWorkload>,
     pub order: MeasuredOrder,
     pub metric: Metric,
-    /// Workload whose figure is the divisor; only for a ratio.
+    /// Workload whose figure is the divisor if `value` is a ratio; `None` otherwise.
     pub baseline: Option<MeasuredWorkload>,
     /// Value in the unit of the metric, or a ratio.
     pub value: f64,
@@ -156,10 +156,10 @@ pub struct GpuMeasurement {
     pub purpose: FigureUse,
     /// Provenance of the figure.
     pub mark: Provenance,
-    /// Suitability as a figure of the model: `high`, `mid` or `low`.
+    /// Confidence that the figure describes the workload: `high`, `mid`, `low` or empty.
     pub confidence: String,
     pub source: String,
-    /// Reason why the figure is not used.
+    /// Reason why the figure is not used; `None` if the figure is used.
     pub left_out: Option<String>,
 }
 
@@ -171,15 +171,15 @@ impl GpuMeasurement {
 
 #[derive(Debug, thiserror::Error)]
 pub enum MeasurementError {
-    #[error("no column `{0}`; there must be {required}, and may be {optional}",
+    #[error("column `{0}` is missing; required columns: {required}; optional columns: {optional}",
         required = REQUIRED.join(", "), optional = OPTIONAL.join(", "))]
     NoColumn(&'static str),
-    #[error("column `{0}` is unknown; there are {required} and {optional}",
+    #[error("column `{0}` is unknown; known columns: {required}, {optional}",
         required = REQUIRED.join(", "), optional = OPTIONAL.join(", "))]
     UnknownColumn(String),
     #[error("line {0}: {1}")]
     Row(u64, String),
-    #[error("there is no measurement in it; each is a line below the names of the columns")]
+    #[error("the file has no measurement; add a line per measurement after the column names")]
     Empty,
     #[error(transparent)]
     Csv(#[from] csv::Error),
@@ -200,7 +200,7 @@ const OPTIONAL: [&str; 11] = [
     "left_out",
 ];
 
-/// A row as read. A field is `None` if its column is empty or missing.
+/// One row of the CSV table. A field is `None` if its column is empty or missing.
 #[derive(Debug, Deserialize)]
 struct Row {
     figure: Option<String>,
@@ -223,7 +223,7 @@ struct Row {
 const LEAST: f64 = 1e-6;
 const MOST: f64 = 1e9;
 
-/// Tolerance in percent of a row without one.
+/// Default tolerance of a measurement, in percent.
 const TOLERANCE: f64 = 5.0;
 
 impl Row {
@@ -235,12 +235,12 @@ impl Row {
         };
         let measured = workload(self.workload)?;
         if measured.is_none() && self.left_out.is_none() {
-            return Err("no workload, and no reason in `left_out`".to_string());
+            return Err("expected a `workload`, or a reason in `left_out`".to_string());
         }
         let baseline = workload(self.baseline)?;
         for workload in measured.iter().chain(&baseline) {
             if workload.parts.len() > 1 && self.metric != Metric::Latency {
-                return Err(format!("`{}`: workloads one after another have a latency alone", workload.text));
+                return Err(format!("`{}`: a sequence of workloads needs metric `latency`", workload.text));
             }
         }
         Ok(GpuMeasurement {
@@ -286,7 +286,7 @@ pub fn read_measurements(text: impl io::Read) -> Result<Vec<GpuMeasurement>, Mea
         let record = record?;
         let line = record.position().map_or(0, csv::Position::line);
         let row: Row = record.deserialize(Some(&header)).map_err(|error| match error.kind() {
-            // serde's message contains an unknown enum value, but serde does not report the column.
+            // For an unknown enum value, serde reports the value but not the column.
             csv::ErrorKind::Deserialize { err, .. } => match err.field().map(|at| at as usize) {
                 Some(at) => {
                     let (column, value) = (header.get(at).unwrap_or(""), record.get(at).unwrap_or(""));

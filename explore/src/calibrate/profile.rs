@@ -14,7 +14,7 @@ use crate::least_squares::dot;
 #[serde(deny_unknown_fields)]
 pub struct GpuProfile {
     pub gpu: String,
-    /// Configuration of the unit that represents the GPU.
+    /// Name of the unit configuration that represents the GPU.
     pub unit: String,
     /// Weakest provenance of the fitted measurements.
     pub mark: Provenance,
@@ -30,7 +30,7 @@ pub struct GpuProfile {
     /// Standard error of each constant.
     #[serde(default)]
     pub errors: BTreeMap<GpuConstant, f64>,
-    /// Largest count of each constant in a round of a fitted measurement.
+    /// Per constant: the largest number of times that a round of a fitted measurement counts the constant.
     #[serde(default)]
     pub largest: BTreeMap<GpuConstant, f64>,
 }
@@ -58,7 +58,7 @@ impl GpuProfile {
     pub fn to_text(&self) -> String {
         let text = toml::to_string(self).expect("names and numbers can be written");
         format!(
-            "# Written by `atoms explore calibrate --output`; docs/calibration.md says what the constants are.\n{text}"
+            "# Written by `atoms explore calibrate --output`; docs/calibration.md explains the constants.\n{text}"
         )
     }
 
@@ -71,7 +71,10 @@ impl GpuProfile {
     /// When a required constant is unknown, or the constants are not in cycles.
     pub fn time(&self, counts: &RoundCounts) -> Result<GpuTime, String> {
         if self.counted_in != "cycles" {
-            return Err(format!("the constants of {} are in {}", self.gpu, self.counted_in));
+            return Err(format!(
+                "the constants of {} are not in cycles, but in {}",
+                self.gpu, self.counted_in
+            ));
         }
         let round = CostLaw::Unit.round(counts, MeasuredOrder::Relaxed);
         let constants = GpuConstant::ALL.map(|constant| self.cycles.get(&constant).copied());
@@ -79,7 +82,11 @@ impl GpuProfile {
             round.alone[**constant as usize] > 0.0 && constants[**constant as usize].is_none()
         };
         if let Some(constant) = GpuConstant::ALL.iter().find(unknown) {
-            return Err(format!("`{}` of {} is not known, and it counts here", constant.name(), self.gpu));
+            return Err(format!(
+                "the workload needs constant `{}` of {}, which is not known",
+                constant.name(),
+                self.gpu
+            ));
         }
         let constants = constants.map(Option::unwrap_or_default);
         let errors = GpuConstant::ALL.map(|constant| self.errors.get(&constant).copied().unwrap_or_default());
@@ -92,7 +99,7 @@ impl GpuProfile {
         let outside = if self.residual.is_none() {
             Vec::new()
         } else if round.is_saturated(&constants) {
-            let never = "warps keep the unit busy in every cycle, which no measurement does";
+            let never = "warps keep the unit busy in every cycle, as in no fitted measurement";
             (!self.saturated).then(|| never.to_string()).into_iter().collect()
         } else {
             GpuConstant::ALL.iter().filter_map(|constant| self.beyond(*constant, round_counts)).collect()
@@ -103,7 +110,11 @@ impl GpuProfile {
     fn beyond(&self, constant: GpuConstant, round_counts: &[f64]) -> Option<String> {
         let (count, most) = (round_counts[constant as usize], *self.largest.get(&constant)?);
         // Counts are means, so equal counts may differ by rounding.
-        (count > most * 1.001)
-            .then(|| format!("{count:.1} times `{}` in a round, at most {most:.1} measured", constant.name()))
+        (count > most * 1.001).then(|| {
+            format!(
+                "`{}` counts {count:.1} times in a round, in measurements at most {most:.1}",
+                constant.name()
+            )
+        })
     }
 }

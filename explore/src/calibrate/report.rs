@@ -18,9 +18,9 @@ impl fmt::Display for Calibration {
             writeln!(f, "  constant    value    error  mark fitted to; in {}", self.counted_in)?;
         }
         for one in &self.constants {
-            let error = one.error.map_or("open".to_string(), |error| format!("+- {error:.2}"));
+            let error = one.error.map_or("unknown".to_string(), |error| format!("+- {error:.2}"));
             let of = match &one.figures[..] {
-                [alone] => format!("{alone} alone, so with any value"),
+                [alone] => format!("{alone} only, so unconfirmed"),
                 several => counted(several.len(), "figure"),
             };
             writeln!(f, "  {:<9} {:>7.2} {error:>9} {:>3}   {of}", one.constant.name(), one.value, one.mark)?;
@@ -38,12 +38,15 @@ impl fmt::Display for Calibration {
         if figures > 0 {
             let mean = |law: &LawErrors| law.mean_error.map(|error| format!("{error:.1}"));
             let within = |law: &LawErrors| law.mean_error.map(|_| law.within.to_string());
-            let about = format!("mean of the {figures} that each law predicts, without sign");
+            let about = format!("mean absolute error of the {figures} figures that all laws predict");
             writeln!(f, "{}", line(format!("  {about:<63}"), self.laws.iter().map(mean)))?;
             writeln!(
                 f,
                 "{}",
-                line(format!("  {:<63}", "of them within their tolerance"), self.laws.iter().map(within))
+                line(
+                    format!("  {:<63}", "number of these figures within their tolerance"),
+                    self.laws.iter().map(within)
+                )
             )?;
         }
         Ok(())

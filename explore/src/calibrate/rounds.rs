@@ -35,9 +35,9 @@ impl<'a> Rounds<'a> {
         known.or_insert_with(|| count().map_err(|error| error.to_string())).clone()
     }
 
-    /// Returns a measurement as an equation of a law. The baseline of a ratio is relaxed.
+    /// Returns a measurement as an equation of a law. Atomics of the baseline of a ratio are relaxed.
     pub(super) fn equation(&mut self, row: &GpuMeasurement, law: CostLaw) -> Result<Equation, String> {
-        let workload = row.workload.as_ref().ok_or("nothing was measured that a workload does")?;
+        let workload = row.workload.as_ref().ok_or("no generated workload describes this measurement")?;
         let mut sums = |workload: &MeasuredWorkload, order: MeasuredOrder| -> Result<Vec<CycleSum>, String> {
             let cycles = |round: &RoundCounts| {
                 let sum = law.round(round, order);
@@ -61,7 +61,7 @@ impl<'a> Rounds<'a> {
             return Err(why.clone());
         }
         if row.metric == Metric::Passes {
-            let rule = law.rule().ok_or("the queue knows no passes")?;
+            let rule = law.rule().ok_or("the law `queue` does not count passes")?;
             let mut passes = |workload: &Option<MeasuredWorkload>| match workload {
                 Some(workload) => Ok::<_, String>(self.of(workload)?[0].passes_per_request(rule)),
                 None => Ok(1.0),
@@ -79,10 +79,10 @@ impl<'a> Rounds<'a> {
             .filter(|constant| !solution.fitted.contains(constant))
             .collect();
         if !missing.is_empty() {
-            return Err(format!("no figure is fitted that depends on {}", names(&missing)));
+            return Err(format!("no fitted figure depends on {}", names(&missing)));
         }
         if !solution.in_cycles && equation.to.is_none() {
-            return Err("all fitted figures are ratios: none is in cycles".to_string());
+            return Err("all fitted figures are ratios, so cycles cannot be predicted".to_string());
         }
         Ok(in_cycles(row.metric, equation.at(&solution.values)))
     }

@@ -25,8 +25,8 @@ impl Fit {
     }
 }
 
-/// Fit of a slowest path as the maximum over several chains. Each chain has a fitted delay outside its
-/// modules.
+/// Fit of the slowest timing path as the maximum over several chains of modules. Each chain has a fitted
+/// delay outside its modules.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ChainFit {
     /// Delay of each chain outside its modules; `None` if the chain is never the slowest.
@@ -37,7 +37,7 @@ pub(crate) struct ChainFit {
 type ChainPoint = (Vec<Option<f64>>, f64);
 
 impl ChainFit {
-    /// Fits points. `None` if no point has a chain.
+    /// Fits the delay of each chain outside its modules. `None` if no point has a chain.
     pub(crate) fn of(points: &[ChainPoint]) -> Option<Self> {
         let found = beside(&points.iter().collect::<Vec<_>>())?;
         let predicted = |others: &[&_], (chains, _): &ChainPoint| Some(slowest(chains, &beside(others)?)?.1);

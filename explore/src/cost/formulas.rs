@@ -101,8 +101,8 @@ pub(crate) const FORMULAS: &[Formula] = &[
         area: &[LANES, BANKS, ONE], path: &[LOG_LANES, ONE] },
 ];
 
-/// Modules that share a clock cycle. The slowest path of the unit is one of these chains plus a delay outside
-/// the modules.
+/// Chains: each list names the modules that one timing path between two registers passes. The slowest path of
+/// the unit is one of these chains plus a delay outside the modules.
 pub(crate) const CHAINS: &[&[&str]] = &[&["atoms_agen"], &["atoms_grouper", "atoms_operands"]];
 
 pub(crate) fn values(terms: &[Term], config: &Config) -> Vec<f64> {

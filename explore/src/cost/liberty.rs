@@ -10,11 +10,12 @@ use serde_json::Value;
 pub(crate) struct CellLibrary {
     /// Smallest NAND of two inputs; its area is one gate equivalent.
     pub(crate) nand2: LibraryCell,
-    /// Smallest inverter; FO4 is measured with it.
+    /// Smallest inverter; FO4 is the delay of this inverter if it drives four copies of itself.
     pub(crate) inverter: LibraryCell,
     /// Largest inverter that is no larger than `nand2`; it drives the inputs of a module.
     pub(crate) driver: LibraryCell,
-    /// Smallest flip-flop on the rising edge without set and reset; it stands for the ports of memories.
+    /// Smallest flip-flop on the rising edge without set and reset; timing models each port of a memory as
+    /// this flip-flop.
     pub(crate) flip_flop: LibraryCell,
 }
 

@@ -97,7 +97,8 @@ impl<'c> Mapper<'c> {
             }
             let sources = texts.iter().map(|(file, _)| file).filter(|file| !is_header(file));
             let sources: Vec<_> = sources.map(|file| format!("rtl/{file}")).collect();
-            // Yosys orders cells by name. Numbers of constant width keep this order the same at every point.
+            // Start the numbers in generated names at 1000000. Yosys sorts cells by name, and numbers of
+            // equal length keep the order of cells equal in all configurations.
             shop.write("numbers.il", "autoidx 1000000\n")?;
             let script = format!(
                 "read_rtlil numbers.il\nread_slang --threads 1 --unroll-limit 100000 -DSYNTHESIS -I rtl --keep-hierarchy --top {top} {sources}\n\
@@ -229,9 +230,9 @@ fn parse_stat(text: &str, module: &ElaboratedModule) -> Result<ModuleStat, CostE
     let wrong = |why: String| CostError::Answer("Yosys", module.name.clone(), why);
     let mut stat: Stat = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
     let stat = stat.modules.remove(&format!("\\{}", module.name));
-    let stat = stat.ok_or_else(|| wrong("it counts no cells".into()))?;
+    let stat = stat.ok_or_else(|| wrong("it has no cell counts of this module".into()))?;
     match stat.num_cells_by_type.keys().find(|name| name.starts_with('$')) {
-        Some(name) => Err(wrong(format!("a cell `{name}` was not mapped: the library lacks what it needs"))),
+        Some(name) => Err(wrong(format!("cell `{name}` was not mapped: the library has no cell for it"))),
         None => Ok(stat),
     }
 }
@@ -271,7 +272,10 @@ mod tests {
         let stat = parse_stat(STAT, &issue).expect("it is understood");
         assert_eq!((stat.area, stat.sequential_area, stat.cells(&issue)), (204_619.0, 98_784.0, 4674));
         let error = parse_stat(STAT, &module("atoms_spin")).expect_err("it is about another").to_string();
-        assert!(error.contains("Yosys said of atoms_spin") && error.contains("counts no cells"), "{error}");
+        assert!(
+            error.contains("output of Yosys for atoms_spin") && error.contains("has no cell counts"),
+            "{error}"
+        );
         let error = parse_stat(&STAT.replace("AND2X2", "$_DLATCH_P_"), &issue);
         let error = error.expect_err("a latch is left").to_string();
         assert!(error.contains("`$_DLATCH_P_` was not mapped"), "{error}");

@@ -166,8 +166,8 @@ fn body<'n>(module: &RawModule<'_>, renamed: impl Fn(&str) -> Option<&'n str>) -
     text
 }
 
-/// Returns the word if Yosys generated it, such as `$auto$file.cc:12:what$34`. A memory's name as a parameter
-/// is in quotes.
+/// Returns the word if Yosys generated it, such as `$auto$file.cc:12:what$34`. Yosys writes a memory's name
+/// in quotes where it is a parameter.
 fn made_up(word: &str) -> Option<&str> {
     let quoted = word.strip_prefix('"').and_then(|word| word.strip_suffix('"'));
     let name = quoted.unwrap_or(word);

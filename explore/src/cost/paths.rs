@@ -156,20 +156,20 @@ pub(crate) fn fo4_netlist(library: &CellLibrary) -> String {
     text + &format!("  assign out = n{STAGES};\nendmodule\n")
 }
 
-/// Computes FO4 in ns from the path through [`fo4_netlist`]. FO4 is the mean of the inner stages, of which as
-/// many rise as fall.
+/// Computes FO4 in ns from the path through [`fo4_netlist`]: the mean delay of the inner stages. Half of
+/// these stages have a rising output, half a falling one.
 pub(crate) fn fo4(path: Option<&TimingPath>, library: &CellLibrary) -> Result<f64, CostError> {
     let output = format!("/{}", library.inverter.pins["Y"]);
     let stages = path.iter().flat_map(|path| &path.points).filter(|(_, name)| name.ends_with(&output));
     let arrivals: Vec<f64> = stages.map(|(arrival, _)| *arrival).collect();
     if arrivals.len() != STAGES {
-        let why = format!("{} stages of {STAGES}", arrivals.len());
+        let why = format!("the path has {} stages, expected {STAGES}", arrivals.len());
         return Err(CostError::Answer("OpenSTA", "a chain of inverters".into(), why));
     }
     Ok((arrivals[STAGES - 2] - arrivals[0]) / (STAGES - 2) as f64)
 }
 
-/// Writes a timing netlist of a memory: a register at each port. Nothing else is assumed of a memory.
+/// Writes a netlist that models a memory for timing: a flip-flop at each port bit, and no other logic.
 pub(crate) fn memory_netlist(library: &CellLibrary, name: &str, ports: &[ModulePort]) -> String {
     let names: Vec<&str> = ports.iter().map(|port| port.name.as_str()).collect();
     let mut text = format!("module {name} ({});\n", names.join(", "));
@@ -232,7 +232,7 @@ mod tests {
         ] {
             assert!(UNIT.contains(from), "{from}");
             let error = parse_path(&UNIT.replace(from, to), "atoms_unit").expect_err(why).to_string();
-            let wanted = format!("OpenSTA said of atoms_unit what is not understood: {why}");
+            let wanted = format!("cannot understand the output of OpenSTA for atoms_unit: {why}");
             assert!(error.starts_with(&wanted), "{error}");
         }
     }

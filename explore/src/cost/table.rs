@@ -26,7 +26,7 @@ pub struct CellTable {
     pub nand2_area: f64,
     /// Delay of an inverter that drives four inverters (FO4), in ns.
     pub fo4_ns: f64,
-    /// [`sources_hash`] of the RTL of the points.
+    /// [`sources_hash`] of the RTL that was measured.
     pub sources: String,
     #[serde(default, rename = "point")]
     pub points: Vec<CellPoint>,
@@ -50,8 +50,8 @@ pub static BUILT_IN: LazyLock<CellTable> = LazyLock::new(|| {
     toml::from_str(text).expect("a test reads the committed table")
 });
 
-/// Hash of the RTL in `rtl_dir` as elaboration reads it. Parameters, comments and white space do not affect
-/// it.
+/// Returns a hash of the RTL in `rtl_dir` as elaboration reads it. Parameters, comments and white space do
+/// not affect the hash.
 ///
 /// # Errors
 /// When a source cannot be read.
@@ -80,7 +80,7 @@ pub(crate) struct Fitted {
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FittedFormula {
-    /// Module, or `unit` for the path through all of them.
+    /// Name of a module, or `unit` for the timing path through all modules.
     pub of: String,
     /// `area`, in gate equivalents, or `path`, in FO4.
     pub figure: &'static str,
@@ -151,7 +151,7 @@ impl CellTable {
                 ("RTL", self.sources != of.sources),
             ];
             if let Some((what, _)) = differs.iter().find(|(_, differs)| *differs) {
-                let why = format!("it was measured with another {what}; name a new file");
+                let why = format!("the table was measured with different {what}; name a new file");
                 return Err(CostError::Figures(path.to_path_buf(), why));
             }
         }
@@ -206,7 +206,7 @@ impl CellTable {
         Some(Fitted { value: fit.at(&self.chains(config))?, error: fit.left_out_error })
     }
 
-    /// Adds up the module paths of each chain, in FO4; `None` if a module has no path.
+    /// Adds up the module paths of each chain in [`CHAINS`], in FO4; `None` if a module has no path.
     fn chains(&self, config: &Config) -> Vec<Option<f64>> {
         let alone = |module: &&str| match self.measured(module, config).map(|figures| &figures.path) {
             Some(Some((ns, ..))) => Some(ns / self.fo4_ns),
@@ -251,7 +251,7 @@ impl CellTable {
         Some(Fitted { value: fit.at(&values(terms, config)), error: fit.left_out_error })
     }
 
-    /// Equal modules count once.
+    /// Returns the points for the fit of a module's area. Points with an equal module count once.
     fn area_points(&self, formula: &Formula) -> Vec<(Vec<f64>, f64)> {
         self.points_of(formula, formula.area, |figures| Some(figures.area / self.nand2_area))
     }

@@ -29,8 +29,8 @@ fn small(num_lanes: u32, num_banks: u32) -> Config {
     Config { num_lanes, num_banks, num_rows: 8, ..Config::default() }
 }
 
-/// A table that follows known formulas: area of `atoms_alu` is 500 gate equivalents per bank plus 100; its
-/// path is 10 FO4 plus log2(banks). The path of `atoms_agen` is 5 FO4 per lane; the unit's path is 7 FO4
+/// Builds a table that follows known formulas: area of `atoms_alu` is 500 gate equivalents per bank plus 100;
+/// its path is 10 FO4 plus log2(banks). The path of `atoms_agen` is 5 FO4 per lane; the unit's path is 7 FO4
 /// longer.
 fn table() -> CellTable {
     let point = |lanes: u32, banks: u32| {
@@ -167,7 +167,7 @@ fn a_table_holds_one_library_and_one_rtl() {
     assert_eq!(into.points[1].path_ns, table().points[1].path_ns, "and keeps its path");
     let other = CellTable { sources: "other".into(), ..new.clone() };
     let error = into.record(path, &other).expect_err("other RTL").to_string();
-    assert_eq!(error, "`cells.toml`: it was measured with another RTL; name a new file");
+    assert_eq!(error, "`cells.toml`: the table was measured with different RTL; name a new file");
     let mut empty = CellTable { points: Vec::new(), sources: String::new(), ..table() };
     empty.record(path, &new).expect("it is empty");
     assert_eq!((empty.points.len(), empty.sources), (1, table().sources));
@@ -215,8 +215,8 @@ fn cells_are_found_however_their_functions_are_written() {
     assert_eq!(found, ["ND", "INV", "INV2", "DFF"]);
 }
 
-/// The listed parameters of a module decide if a table entry applies to another point, so the list must be
-/// exact.
+/// A table entry applies to all points with equal values of the parameters that [`FORMULAS`] lists for the
+/// module, so these lists must be exact.
 #[test]
 #[ignore = "nightly: elaborates the RTL thirty times"]
 fn a_module_depends_on_the_parameters_of_its_formula_alone() {

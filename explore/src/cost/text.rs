@@ -32,7 +32,7 @@ fn write(text: &mut String, cost: &UnitCost) -> fmt::Result {
     };
     writeln!(
         text,
-        "{:26} {:>10} {:>7.1}  modules added up{bound}",
+        "{:26} {:>10} {:>7.1}  sum of the modules{bound}",
         "all",
         (cost.area.round() as u64).separate_with_commas(),
         cost.gate_equivalents / 1000.0
@@ -40,7 +40,7 @@ fn write(text: &mut String, cost: &UnitCost) -> fmt::Result {
     let memory = &cost.memory;
     writeln!(
         text,
-        "\nmemory  {} macros, {} bits, not in that area: {:.1} kGE at {} GE a bit",
+        "\nmemory  {} macros, {} bits, not included above: {:.1} kGE at {} GE per bit",
         memory.instances,
         memory.bits.separate_with_commas(),
         memory.gate_equivalents / 1000.0,
@@ -55,7 +55,7 @@ fn write(text: &mut String, cost: &UnitCost) -> fmt::Result {
         }
     }
     if cost.table_is_stale && uses_table(cost) {
-        writeln!(text, "stale   the built-in table was measured on other RTL (docs/cost.md)")?;
+        writeln!(text, "stale   the built-in table was measured with other RTL than this (docs/cost.md)")?;
     }
     Ok(())
 }
@@ -66,7 +66,7 @@ pub fn module_table(rows: &[ModuleCost], all: f64) -> String {
     rows.iter().fold(head, |table, row| table + &line(row, all) + "\n")
 }
 
-const NOT_ASKED: &str = "not asked for";
+const NOT_ASKED: &str = "not requested";
 
 fn uses_table(cost: &UnitCost) -> bool {
     let uses = |origin: &FigureOrigin| matches!(origin, FigureOrigin::Table | FigureOrigin::Fitted { .. });

@@ -95,17 +95,17 @@ pub enum CostError {
         path = .0.display()
     )]
     LibraryMissing(PathBuf),
-    #[error("no Yosys found: ATOMS_YOSYS is `{path}`, which is no program; correct it or unset it", path = .0.display())]
+    #[error("no Yosys found: ATOMS_YOSYS is `{path}`, which is not a program; correct or unset ATOMS_YOSYS", path = .0.display())]
     YosysMissing(PathBuf),
     #[error("{0}; or set ATOMS_YOSYS to a `yosys` that has the command `read_slang`")]
     YosysPackage(ToolchainError),
     #[error("{0} failed on {1}:\n{2}")]
     Tool(&'static str, String, String),
-    #[error("{0} said of {1} what is not understood: {2}")]
+    #[error("cannot understand the output of {0} for {1}: {2}")]
     Answer(&'static str, String, String),
     #[error("cannot read the design that Yosys wrote: {0}")]
     Netlist(String),
-    #[error("{0} took longer than {limit} s", limit = .1.as_secs())]
+    #[error("a tool ran longer than {limit} s on {0}", limit = .1.as_secs())]
     TooLong(String, Duration),
     #[error(transparent)]
     Cache(#[from] BuildError),
@@ -193,8 +193,8 @@ impl CostTools {
         Ok((value.map_err(unreadable)?, files))
     }
 
-    /// Runs a script of Yosys in `shop`, for at most `limit`. All inputs must be in `shop`, since the pinned
-    /// package has its own `/tmp`.
+    /// Runs a script of Yosys in the folder `shop`, for at most `limit`. All inputs must be in this folder,
+    /// since the pinned package has its own `/tmp`.
     pub(crate) fn yosys(
         &self,
         shop: &BuildDir,
@@ -304,7 +304,7 @@ fn first_line(command: &mut Command, tool: &'static str) -> Result<String, CostE
         Some(line) => Ok(line.to_string()),
         None => {
             let program = command.get_program().display().to_string();
-            Err(CostError::Answer(tool, program, "it does not say its version".into()))
+            Err(CostError::Answer(tool, program, "the output has no version".into()))
         }
     }
 }

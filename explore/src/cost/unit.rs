@@ -49,13 +49,13 @@ pub struct ModuleCost {
     pub area: f64,
     /// Area of all instances in gate equivalents.
     pub gate_equivalents: f64,
-    /// Share of flip-flops in the area; `None` for a fitted module.
+    /// Share of flip-flops in the area; `None` if the area is from a formula (origin `fitted`).
     pub flip_flop_share: Option<f64>,
     /// Slowest path of the module alone; `None` if no gates lie between its ports and registers.
     pub path: Option<ModulePath>,
     /// Origin of the figures.
     pub origin: FigureOrigin,
-    /// First digits of the hash of the module's structure; `None` for a fitted module.
+    /// First digits of the hash of the module's structure; `None` if the area is from a formula.
     pub hash: Option<String>,
 }
 
@@ -66,7 +66,7 @@ pub struct ModulePath {
     pub ns: f64,
     /// Minimum period in FO4.
     pub fo4: f64,
-    /// Start and end of the path; `None` for a fitted path.
+    /// Start and end of the path; `None` if the period is from a formula.
     pub between: Option<(PathEnd, PathEnd)>,
 }
 
@@ -117,7 +117,7 @@ pub struct UnitCost {
     pub area: f64,
     /// Sum of the module areas in gate equivalents.
     pub gate_equivalents: f64,
-    /// Share of the area that is fitted, from 0 to 1.
+    /// Share of the area that is from formulas (origin `fitted`), from 0 to 1.
     pub fitted_share: f64,
     /// Memories of the unit, not included in `area`.
     pub memory: MemoryCost,
@@ -144,7 +144,8 @@ pub struct CostQuestion<'q> {
 }
 
 impl<'q> CostQuestion<'q> {
-    /// Asks for all modules of a point, with memory at [`MEMORY_BIT`] and the built-in table.
+    /// Creates a question about all modules of a configuration, with memory at [`MEMORY_BIT`] and the
+    /// built-in table.
     pub fn whole(rtl_dir: &'q Path, config: &'q NamedConfig) -> CostQuestion<'q> {
         let table = &BUILT_IN;
         CostQuestion { rtl_dir, config, modules: &[], gate_equivalents_per_bit: MEMORY_BIT, table }
@@ -249,7 +250,7 @@ pub fn measure_source(
 pub fn estimate(question: &CostQuestion<'_>) -> Result<UnitCost, CostError> {
     let table = question.table;
     let names = question.wanted(FORMULAS.iter().map(|formula| formula.module).collect(), |name| name)?;
-    let (units, why) = (Units { nand2_area: table.nand2_area, fo4_ns: table.fo4_ns }, "not asked for");
+    let (units, why) = (Units { nand2_area: table.nand2_area, fo4_ns: table.fo4_ns }, "not requested");
     let modules = names.into_iter().map(|name| known(question, units, name, 1, why)).collect();
     let path = if question.modules.is_empty() { known_path(question, units, why) } else { None };
     UnitCost::of(question, table.tools.clone(), table.period_ns, units, modules, path)
@@ -418,7 +419,7 @@ fn mapped(module: &ElaboratedModule, figures: &CellFigures, files: &CachedFiles,
     units.module(&module.name, module.paths.len(), figures, origin)
 }
 
-/// Returns the table's figures of a module, or an estimate. `why` says why the module was not mapped.
+/// Returns the figures of a module from the table, or an estimate. `why` says why the module was not mapped.
 fn known(question: &CostQuestion<'_>, units: Units, name: &str, instances: usize, why: &str) -> ModuleCost {
     let (table, config) = (question.table, &question.config.config);
     if let Some(figures) = table.measured(name, config) {
@@ -435,7 +436,7 @@ fn known(question: &CostQuestion<'_>, units: Units, name: &str, instances: usize
     let gate_equivalents = area.map_or(0.0, |fitted| fitted.value) * instances as f64;
     let unknown = match gate_equivalents > 0.0 {
         true => "",
-        false => ", and the table has no point of it: it counts as nothing",
+        false => ", and the table has no point of this module: its area counts as 0",
     };
     ModuleCost {
         module: name.to_string(),
@@ -467,7 +468,7 @@ fn timed_path(path: &TimingPath, design: &Hierarchy, modules: &[ModuleCost], uni
     units.path(path.ns(), through, if fresh { FigureOrigin::Mapped } else { FigureOrigin::Cached })
 }
 
-/// Returns the table's path of the unit, or an estimate. `why` says why the path was not timed.
+/// Returns the unit path from the table, or an estimate. `why` says why the path was not timed.
 fn known_path(question: &CostQuestion<'_>, units: Units, why: &str) -> Option<UnitPath> {
     let (table, config) = (question.table, &question.config.config);
     if let Some(ns) = table.measured_path(config) {

@@ -11,10 +11,10 @@ use super::theme::{self, DIM, GRID, HEAD, INK, PAPER, Page, SIZE, colour, escape
 const LEGEND: i32 = 190;
 /// Maximum characters per line of the legend.
 const LEGEND_WIDTH: usize = 24;
-/// Pixels of a legend line, and between two series.
+/// Height of a legend line, and gap between two series in the legend, in pixels.
 const LINE: i32 = 17;
 const GAP: i32 = 5;
-/// Pixels left of the axes, and below them.
+/// Margins of the axes in pixels.
 const LEFT: i32 = 78;
 const BELOW: i32 = 56;
 
@@ -103,7 +103,7 @@ impl Chart {
             top += GAP;
         }
         if self.series.iter().flat_map(|series| &series.marks).any(|mark| mark.open) {
-            for line in theme::wrapped("open marks: the model alone, not certified", LEGEND_WIDTH) {
+            for line in theme::wrapped("hollow marks: the model alone, not certified", LEGEND_WIDTH) {
                 theme::text(page, &line, (left, top + 4), 12, DIM, Pos::new(HPos::Left, VPos::Center))?;
                 top += 16;
             }

@@ -60,12 +60,12 @@ impl Ruler {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for value in values {
             if !value.is_finite() || (axis.scale != Scale::Linear && value <= 0.0) {
-                return Err(format!("{value} on the axis `{}`", axis.label));
+                return Err(format!("the axis `{}` cannot show {value}", axis.label));
             }
             (low, high) = (low.min(value), high.max(value));
         }
         if low > high {
-            return Err("there is nothing to show".to_string());
+            return Err("it has no values".to_string());
         }
         let (range, ticks) = match axis.scale {
             Scale::Linear => even(low, high),
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn what_has_no_place_is_refused() {
         let of = |axis: &Axis, value| Ruler::new(axis, [1.0, value].into_iter(), 0..10).map(|_| ());
-        assert_eq!(of(&Axis::log2("banks"), 0.0), Err("0 on the axis `banks`".to_string()));
+        assert_eq!(of(&Axis::log2("banks"), 0.0), Err("the axis `banks` cannot show 0".to_string()));
         assert!(of(&Axis::linear("banks"), f64::NAN).is_err_and(|error| error.contains("NaN")));
         assert!(Ruler::new(&Axis::linear("banks"), [].into_iter(), 0..10).is_err());
     }

@@ -46,7 +46,7 @@ impl StackedBars {
 
     fn draw(&self, page: &Page<'_>, rows: i32) -> Result<(), String> {
         if self.bars.is_empty() {
-            return Err("there is nothing to show".to_string());
+            return Err("it has no values".to_string());
         }
         let width = SIZE.0 as i32;
         for (at, part) in self.parts.iter().enumerate() {

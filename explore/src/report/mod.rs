@@ -43,7 +43,7 @@ pub enum SweepReportError {
     #[error(transparent)]
     Plot(#[from] PlotRefusal),
     /// The folder contains a file that no sweep wrote.
-    #[error("`{}` is no file of a sweep's report: name another folder with --out", .0.display())]
+    #[error("`{}` is not a file of a sweep report: name another folder with --output", .0.display())]
     Foreign(PathBuf),
 }
 

@@ -19,14 +19,14 @@ pub(super) fn page(report: &SweepReport<'_>, plots: &[DrawnPlot]) -> String {
         p.trust {
             b { (certified) } " of " (measured) " points certified: RTL and model agreed in every output and every probe \
             bit of every cycle, and the oracle accepted every answer. "
-            @if certified < measured - failed.len() { "The others are the model's alone, and their marks are open. " }
+            @if certified < measured - failed.len() { "The others were measured on the model alone; their marks are hollow. " }
             "RTL " code { (report.rtl) } "; seed " (report.seed) "; " code { "atoms explore sweep " (report.file) }
         }
         @for plot in plots { (figure(None, PreEscaped(&plot.svg))) }
         @if !report.impossible.is_empty() || !failed.is_empty() {
-            h2 { "Without a figure" }
+            h2 { "Points without a result" }
             ul {
-                @for one in report.impossible { li { (one.points) " points that cannot be: " (one.rule) } }
+                @for one in report.impossible { li { (one.points) " points with an invalid configuration or workload: " (one.rule) } }
                 @for (at, one) in &failed {
                     li { a href={ "#point-" (at) } { "point " (at) } ": " (one.outcome.as_ref().err().map_or("", String::as_str)) }
                 }
@@ -66,7 +66,7 @@ fn points(report: &SweepReport<'_>) -> Markup {
     let names: Vec<_> = varied.iter().map(|name| words(name)).collect();
     columns.extend(names.iter().map(|name| Column::text(name)));
     columns.extend(FIGURES.iter().map(|figure| Column { about: figure.about, ..Column::text(figure.label) }));
-    columns.extend(["area, clock", "certificate", "measured again by"].map(Column::text));
+    columns.extend(["area, clock", "certificate", "command to repeat"].map(Column::text));
     let rows = html! { @for one in report.measured.iter().enumerate() { (row(one)) } };
     table("Points", "", &columns, rows)
 }

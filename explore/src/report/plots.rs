@@ -25,9 +25,9 @@ pub struct DrawnPlot {
 pub enum PlotRefusal {
     #[error("no figure `{0}`; there are {known}", known = .1.join(", "))]
     Figure(String, Vec<&'static str>),
-    #[error("`{0}` does not vary in this sweep; there are {known}", known = .1.join(", "))]
+    #[error("`{0}` does not vary in this sweep; these parameters vary: {known}", known = .1.join(", "))]
     Parameter(String, Vec<String>),
-    #[error("`x = \"{0}\"`: its values are no numbers; name it as `by`, and a parameter with numbers as `x`")]
+    #[error("`x = \"{0}\"`: its values are not numbers; use it as `by`, and a parameter with numbers as `x`")]
     Names(String),
     #[error("no point has the values of `only = {{ {0} }}`")]
     Empty(String),
@@ -167,7 +167,8 @@ fn is_number(points: &[&SweepPoint], name: &str) -> bool {
     points.iter().filter_map(|point| point.labels.get(name)).all(|value| value.parse::<f64>().is_ok())
 }
 
-/// Returns a plot of throughput over a parameter. If that has too many curves, returns throughput over area.
+/// Returns a plot of throughput over a parameter. If that plot has too many curves, returns throughput over
+/// area.
 fn by_default(points: &[&SweepPoint]) -> Option<PlotFile> {
     let names = varied(points);
     let x = names.iter().find(|name| is_number(points, name))?;
@@ -180,7 +181,8 @@ fn by_default(points: &[&SweepPoint]) -> Option<PlotFile> {
     }
 }
 
-/// Splits a plot by workload if the units of work differ, since such points are never ranked together.
+/// Splits a plot by workload if the units of work differ, since points with different units of work are never
+/// ranked together.
 fn comparable(plot: &PlotFile, points: &[&SweepPoint]) -> Vec<PlotFile> {
     let shown = || points.iter().filter(|point| plot.has(point));
     if shown().map(|point| point.unit_of_work()).collect::<BTreeSet<_>>().len() < 2 {
@@ -201,8 +203,8 @@ fn figure_below(plot: &PlotFile, names: &[String]) -> Option<&'static Figure> {
     Figure::named(&plot.x).filter(|_| !names.contains(&plot.x))
 }
 
-/// Splits a plot into pictures. Each picture comes with the plots that its findings rank. Only `by =
-/// "workload"` puts several units of work into one picture.
+/// Splits a plot into the pictures to draw. Each picture is paired with the plots whose points its findings
+/// rank. Only `by = "workload"` puts several units of work into one picture.
 fn pictures(plot: &PlotFile, points: &[&SweepPoint]) -> Vec<(PlotFile, Vec<PlotFile>)> {
     let parts = comparable(plot, points);
     match figure_below(plot, &varied(points)) {

@@ -70,13 +70,13 @@ impl<'a> TrialReport<'a> {
         if !with.is_empty() {
             writeln!(text, "  with         {with}")?;
         }
-        writeln!(text, "  throughput   {:.1} units in 1,000 cycles", m.units_per_kilocycle())?;
+        writeln!(text, "  throughput   {:.1} units per 1,000 cycles", m.units_per_kilocycle())?;
         if let Some((profile, time)) = self.gpu {
             write_time(text, profile, time)?;
         }
         writeln!(
             text,
-            "  requests     {}, {} passes ({:.2} a request)",
+            "  requests     {}, {} passes ({:.2} per request)",
             grouped(m.requests),
             grouped(m.passes),
             m.passes_per_request()
@@ -84,7 +84,7 @@ impl<'a> TrialReport<'a> {
         if let Some(retries) = m.retries_per_success() {
             writeln!(
                 text,
-                "  retries      {retries:.2} a success, {} of {} tries",
+                "  retries      {retries:.2} per success, {} of {} tries failed",
                 grouped(m.retries),
                 grouped(m.tries)
             )?;
@@ -93,29 +93,30 @@ impl<'a> TrialReport<'a> {
             text,
             "  result       {}",
             match (trial.workload, m.checked) {
-                (Workload::Trace { .. }, _) => "faults as recorded; nothing else of a trace is checked",
-                (_, true) => "as it must be",
-                (_, false) => "not checked: the launch expects nothing (`expect`, docs/launch-files.md)",
+                (Workload::Trace { .. }, _) => "faults are as recorded; nothing else of a trace is checked",
+                (_, true) => "as expected",
+                (_, false) =>
+                    "not checked: the launch file states no result (`expect`, docs/launch-files.md)",
             }
         )?;
         match self.certificate {
             Some(_) => writeln!(
                 text,
                 "  certificate  rtl and model agree in every output and every probe bit of all {} cycles\n               oracle \
-             accepts all {} answers, and the memory at the end",
+             accepts all {} responses and the final memory",
                 grouped(m.cycles),
                 grouped(m.judged)
             )?,
             None if self.on == "rtl" => {
                 writeln!(
                     text,
-                    "  oracle       accepts all {} answers, and the memory at the end",
+                    "  oracle       accepts all {} responses and the final memory",
                     grouped(m.judged)
                 )?;
             }
             None => writeln!(
                 text,
-                "  certificate  none: an estimate of the model alone; --on lockstep gives one"
+                "  certificate  none: estimate by the model alone; for a certificate, use --on lockstep"
             )?,
         }
         if let Some(rtl) = self.rtl {
@@ -137,7 +138,7 @@ fn write_time(text: &mut String, profile: &GpuProfile, time: &GpuTime) -> fmt::R
         .map_or(", error unknown".to_string(), |(low, high)| format!(" ({} to {})", whole(low), whole(high)));
     writeln!(
         text,
-        "  {gpu:<12} about {cycles} cycles of its SM{range}, by figures of mark {}",
+        "  {gpu:<12} about {cycles} cycles of its SM{range}, weakest mark of the figures: {}",
         profile.mark
     )?;
     if !time.outside.is_empty() {
@@ -149,7 +150,7 @@ fn write_time(text: &mut String, profile: &GpuProfile, time: &GpuTime) -> fmt::R
     if time.range.is_none() {
         writeln!(
             text,
-            "  warning      the profile has no errors: write it again with `atoms explore calibrate --out`"
+            "  warning      the profile has no standard errors: write it again with `atoms explore calibrate --output`"
         )?;
     }
     Ok(())

@@ -23,20 +23,20 @@ pub enum CostPart {
 
 #[rustfmt::skip]
 pub const FIGURES: &[Figure] = &[
-    Figure { name: "throughput", label: "units of work per 1,000 cycles", about: "Units of work in a thousand cycles, from reset to the last answer.", more_is_better: Some(true), of: |p| Some(p.measurement.units_per_kilocycle()), from: None },
+    Figure { name: "throughput", label: "units of work per 1,000 cycles", about: "Units of work per 1,000 cycles, from reset to the last answer.", more_is_better: Some(true), of: |p| Some(p.measurement.units_per_kilocycle()), from: None },
     Figure { name: "cycles", label: "cycles", about: "Clock cycles from reset to the last answer.", more_is_better: Some(false), of: |p| Some(p.measurement.cycles as f64), from: None },
-    Figure { name: "cycles_per_unit", label: "cycles per unit of work", about: "Cycles for a unit of work, of all warps together.", more_is_better: Some(false), of: |p| (p.measurement.units > 0).then(|| p.measurement.cycles as f64 / p.measurement.units as f64), from: None },
-    Figure { name: "requests", label: "requests", about: "Requests of warps.", more_is_better: None, of: |p| Some(p.measurement.requests as f64), from: None },
-    Figure { name: "passes_per_request", label: "passes per request", about: "Passes of a warp request: 1 without conflicts.", more_is_better: Some(false), of: |p| Some(p.measurement.passes_per_request()), from: None },
-    Figure { name: "retries_per_success", label: "retries per success", about: "How often a lane tried again until it succeeded.", more_is_better: Some(false), of: |p| p.measurement.retries_per_success(), from: None },
-    Figure { name: "latency_mean", label: "cycles to the answer, mean", about: "Cycles from acceptance of a request to its answer, without those suspended.", more_is_better: Some(false), of: |p| p.usage.latency_mean, from: None },
-    Figure { name: "latency_p50", label: "cycles to the answer, median", about: "As above: half of the requests take at most so many.", more_is_better: Some(false), of: |p| p.usage.latency_p50.map(|cycles| cycles as f64), from: None },
-    Figure { name: "latency_p99", label: "cycles to the answer, 99 %", about: "As above: 99 of 100 requests take at most so many.", more_is_better: Some(false), of: |p| p.usage.latency_p99.map(|cycles| cycles as f64), from: None },
-    Figure { name: "throughput_per_second", label: "million units of work per second", about: "Units of work in a second, at the clock that the slowest path allows in standard cells.", more_is_better: Some(true), of: PointOutcome::units_per_microsecond, from: Some(CostPart::Clock) },
+    Figure { name: "cycles_per_unit", label: "cycles per unit of work", about: "Clock cycles divided by the units of work of all warps.", more_is_better: Some(false), of: |p| (p.measurement.units > 0).then(|| p.measurement.cycles as f64 / p.measurement.units as f64), from: None },
+    Figure { name: "requests", label: "requests", about: "Number of requests of all warps.", more_is_better: None, of: |p| Some(p.measurement.requests as f64), from: None },
+    Figure { name: "passes_per_request", label: "passes per request", about: "Mean number of passes per warp request: 1 without conflicts.", more_is_better: Some(false), of: |p| Some(p.measurement.passes_per_request()), from: None },
+    Figure { name: "retries_per_success", label: "retries per success", about: "Failed attempts of lanes per successful attempt.", more_is_better: Some(false), of: |p| p.measurement.retries_per_success(), from: None },
+    Figure { name: "latency_mean", label: "cycles to the answer, mean", about: "Mean cycles from acceptance of a request to its answer, without suspended requests.", more_is_better: Some(false), of: |p| p.usage.latency_mean, from: None },
+    Figure { name: "latency_p50", label: "cycles to the answer, median", about: "Median cycles from acceptance of a request to its answer, without suspended requests.", more_is_better: Some(false), of: |p| p.usage.latency_p50.map(|cycles| cycles as f64), from: None },
+    Figure { name: "latency_p99", label: "cycles to the answer, 99 %", about: "99 % of the requests get their answer within this many cycles of acceptance; without suspended requests.", more_is_better: Some(false), of: |p| p.usage.latency_p99.map(|cycles| cycles as f64), from: None },
+    Figure { name: "throughput_per_second", label: "million units of work per second", about: "Millions of units of work per second, at the maximum clock frequency of the unit in standard cells.", more_is_better: Some(true), of: PointOutcome::units_per_microsecond, from: Some(CostPart::Clock) },
     Figure { name: "area", label: "area in kGE, without memories", about: "Gates and flip-flops of the unit in thousands of gate equivalents (docs/cost.md).", more_is_better: Some(false), of: |p| p.cost.as_ref().map(|cost| cost.area_kge), from: Some(CostPart::Area) },
-    Figure { name: "area_with_memory", label: "area in kGE, memories at 1 GE a bit", about: "As above, and the memories by an assumption.", more_is_better: Some(false), of: |p| p.cost.as_ref().map(|cost| cost.area_kge + cost.memory_kge), from: Some(CostPart::Area) },
-    Figure { name: "clock", label: "clock in MHz", about: "What the slowest path allows.", more_is_better: Some(true), of: |p| Some(p.cost.as_ref()?.clock.as_ref()?.0), from: Some(CostPart::Clock) },
-    Figure { name: "bank_utilisation", label: "share of bank cycles used", about: "Words that the banks served, over all that they could.", more_is_better: Some(true), of: |p| Some(p.usage.bank_utilisation), from: None },
+    Figure { name: "area_with_memory", label: "area in kGE, memories at 1 GE a bit", about: "Area of gates and flip-flops, plus an assumed 1 gate equivalent per bit of memory, in thousands of gate equivalents.", more_is_better: Some(false), of: |p| p.cost.as_ref().map(|cost| cost.area_kge + cost.memory_kge), from: Some(CostPart::Area) },
+    Figure { name: "clock", label: "clock in MHz", about: "Maximum clock frequency that the slowest path of the unit allows.", more_is_better: Some(true), of: |p| Some(p.cost.as_ref()?.clock.as_ref()?.0), from: Some(CostPart::Clock) },
+    Figure { name: "bank_utilisation", label: "share of bank cycles used", about: "Words that the banks served, divided by the maximum possible: one word per bank and cycle.", more_is_better: Some(true), of: |p| Some(p.usage.bank_utilisation), from: None },
 ];
 
 impl Figure {

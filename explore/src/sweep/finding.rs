@@ -20,8 +20,8 @@ pub(crate) struct Line {
 /// Values that distinguish lines, and sort key of lines. Numbers sort by value.
 pub(crate) type LineKey = Vec<(Option<OrderedName>, String)>;
 
-/// Names the points with a value of parameter `by`. Numbers, `true` and `false` get the parameter's name in
-/// front.
+/// Returns the label of the points with a value of parameter `by`. Before numbers, `true` and `false`, the
+/// label has the parameter's name.
 pub(crate) fn series_name(by: &str, value: &str) -> String {
     let speaks = value.parse::<f64>().is_err() && value.parse::<bool>().is_err();
     if speaks { value.to_string() } else { format!("{} {value}", words(by)) }
@@ -29,7 +29,8 @@ pub(crate) fn series_name(by: &str, value: &str) -> String {
 
 #[derive(Debug)]
 pub(crate) struct LineNames {
-    /// The plot's `by`, and parameters that differ between points with equal `x` and `by`.
+    /// Parameters that separate lines: the plot's `by`, and parameters that differ between points with equal
+    /// `x` and `by`.
     pub(crate) apart: Vec<String>,
     /// Parameters that differ only together with `x` or `by`.
     pub(crate) along: Vec<String>,

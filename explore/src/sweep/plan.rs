@@ -21,7 +21,7 @@ pub struct SweepFile {
     pub config: String,
     #[serde(default = "one")]
     pub seed: u64,
-    /// Maximum number of points. A sweep with more points is refused before anything runs.
+    /// Maximum number of points. A sweep with more points fails before the first measurement.
     #[serde(default = "default_budget")]
     pub budget: u64,
     #[serde(default)]
@@ -75,7 +75,7 @@ pub struct PlotFile {
     pub y: String,
     #[serde(default)]
     pub by: Option<String>,
-    /// Parameters with the values to show. Each other parameter that varies has a curve per value.
+    /// Parameters with the values to show. Every other parameter that varies gets one curve per value.
     #[serde(default)]
     pub only: toml::Table,
 }
@@ -162,7 +162,7 @@ fn unit_of_work(workload: &str) -> &'static str {
     GENERATED.iter().find(|kind| kind.name == workload).map_or("", |kind| kind.unit)
 }
 
-/// Points that break a rule of the configuration.
+/// Points whose configuration breaks a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Impossible {
     pub rule: String,
@@ -185,11 +185,11 @@ pub enum SweepError {
     #[error("`{0}` in `{path}`: {2}", path = .1.display())]
     Values(String, PathBuf, String),
     #[error(
-        "`{path}` has {points} points, and may have {budget}: have fewer values ({sizes}), `sobol = N` for a sample, or \
+        "`{path}` has {points} points, but its budget is {budget}: use fewer values ({sizes}), `sobol = N` for a sample, or \
          `budget = {points}`", path = .path.display()
     )]
     Budget { path: PathBuf, points: u128, budget: u64, sizes: String },
-    #[error("no point of `{path}` can be: {1}", path = .0.display())]
+    #[error("every point of `{path}` is invalid: {1}", path = .0.display())]
     None(PathBuf, String),
     #[error(transparent)]
     Config(#[from] ConfigsError),
@@ -247,13 +247,10 @@ impl SweepFile {
         let refused =
             |what: &str, why: String| Err(SweepError::Values(what.to_string(), path.to_path_buf(), why));
         if self.sobol.is_some() || !self.point.is_empty() {
-            return refused(
-                "search",
-                "a search chooses points itself; leave out `sobol` and `[[point]]`".into(),
-            );
+            return refused("search", "a search chooses its points; delete `sobol` and `[[point]]`".into());
         }
         if !(2..=3).contains(&search.goals.len()) {
-            return refused("goals", format!("{}: a search has two or three goals", search.goals.len()));
+            return refused("goals", format!("expected two or three figures, found {}", search.goals.len()));
         }
         for (at, goal) in search.goals.iter().enumerate() {
             let has_direction = |figure: &&Figure| figure.more_is_better.is_some();
@@ -261,7 +258,7 @@ impl SweepFile {
                 let known: Vec<_> = FIGURES.iter().filter(has_direction).map(|figure| figure.name).collect();
                 return refused(
                     "goals",
-                    format!("`{goal}`: expected different ones of {}", known.join(", ")),
+                    format!("`{goal}`: expected different figures, out of {}", known.join(", ")),
                 );
             }
             if self.cost == CostMode::None && Figure::named(goal).is_some_and(|figure| figure.from.is_some())
@@ -278,7 +275,7 @@ impl SweepFile {
         }
         if most > u128::from(self.budget) {
             let why = format!(
-                "{} points a generation, {} generations: up to {most} points, and `budget` allows {}",
+                "{} points per generation in {} generations are up to {most} points, but `budget` is {}",
                 search.population,
                 search.generations + 1,
                 self.budget
@@ -322,8 +319,9 @@ impl SweepFile {
         match rest.iter().find(|other| unit_of_work(other) != unit_of_work(first)) {
             Some(other) => {
                 let [a, b] = [first, other].map(|name| format!("{name} ({})", unit_of_work(name)));
-                let why =
-                    format!("a search ranks points, and units of work differ: {a}, {b}; name one of them");
+                let why = format!(
+                    "a search ranks points, but these workloads have different units of work: {a}, {b}; name one workload"
+                );
                 refused("workload", why)
             }
             None => Ok(space),
@@ -427,7 +425,7 @@ impl SweepFile {
             let of = if is_of_unit { VariedOf::Unit } else { VariedOf::Workload };
             let refused = |reason| SweepError::Values(name.clone(), path.to_path_buf(), reason);
             if self.unit.contains_key(name) || self.with.contains_key(name) {
-                return Err(refused("stated for each point, and for all of them".to_string()));
+                return Err(refused("stated for single points and for all points; keep one".to_string()));
             }
             let value = text(value).map_err(refused)?;
             Ok(Setting { of, name: name.clone(), value, varies: true, point: Some(number) })
@@ -490,7 +488,8 @@ impl SweepSpace {
     }
 }
 
-/// Statements of workload parameters, keyed by number of the `[[point]]` (`None` for `[with]`) and name.
+/// Workload parameters that have an effect in some point, and those without effect. The key is the number of
+/// the `[[point]]` that states the parameter (`None` for `[with]`), and the name.
 #[derive(Debug, Default)]
 struct Effects {
     used: BTreeSet<(Option<usize>, String)>,
@@ -547,7 +546,7 @@ fn values(value: &Value) -> Result<Vec<String>, String> {
     };
     match values.iter().enumerate().find(|(at, value)| values[..*at].contains(value)) {
         _ if values.is_empty() => Err("expected at least one value".to_string()),
-        Some((_, twice)) => Err(format!("{twice} is stated twice")),
+        Some((_, twice)) => Err(format!("{twice} is stated twice; delete one")),
         None => Ok(values),
     }
 }

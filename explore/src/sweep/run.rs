@@ -23,7 +23,7 @@ use crate::measure::{Behind, Judging, Trial, TrialError, TrialLimits, measure};
 pub enum Certify {
     #[default]
     All,
-    /// No point: all figures are the model's, and marked as estimates.
+    /// Certify no point: all figures come from the model and are marked as estimates.
     None,
 }
 
@@ -33,7 +33,7 @@ pub struct Measured {
     pub outcome: Result<PointOutcome, String>,
     /// True if RTL and model agreed in lockstep and the oracle accepted every answer.
     pub certified: bool,
-    /// True if the result comes from the store.
+    /// True if the result was stored by an earlier sweep.
     pub kept: bool,
 }
 
@@ -49,7 +49,7 @@ impl Measured {
 #[derive(Clone, Debug)]
 pub enum SweepProgress<'a> {
     Build(&'a BuildStep),
-    /// Points done, of all; `kept` of them come from the store.
+    /// Number of points done, and of all points; `kept` points come from the store of earlier results.
     Points {
         done: usize,
         of: usize,
@@ -64,7 +64,7 @@ pub enum SweepRunError {
     File(#[from] SweepError),
     #[error(transparent)]
     Workload(#[from] WorkloadError),
-    #[error("the RTL of `{0}` cannot be had")]
+    #[error("cannot build or load the RTL of `{0}`")]
     Rtl(String, #[source] Box<BuildError>),
     #[error(transparent)]
     Sources(#[from] BuildError),
@@ -74,7 +74,7 @@ pub enum SweepRunError {
     Configs(#[from] ConfigsError),
     #[error(transparent)]
     Cost(#[from] CostError),
-    #[error("interrupted; the same command goes on from here")]
+    #[error("interrupted; run the same command to continue")]
     Interrupted,
 }
 
@@ -238,7 +238,8 @@ pub fn sweep(
         return Err(failed);
     }
     let measured = points.into_iter().zip(outcomes).enumerate().map(|(at, (point, outcome))| {
-        let outcome = outcome.unwrap_or_else(|| Err(TrialError::Wrong("it was not measured".to_string())));
+        let outcome =
+            outcome.unwrap_or_else(|| Err(TrialError::Wrong("the point was not measured".to_string())));
         let kept = open.binary_search(&at).is_err();
         bench.measured(point, outcome.map_err(|error| error.to_string()), kept)
     });

@@ -54,7 +54,7 @@ const WARPS_NAMED: usize = 8;
 fn standing(warps: &[String]) -> String {
     let mut text: String = warps.iter().take(WARPS_NAMED).map(|warp| format!("\n  {warp}")).collect();
     if warps.len() > WARPS_NAMED {
-        text += &format!("\n  and {} warps more", warps.len() - WARPS_NAMED);
+        text += &format!("\n  and {} more warps", warps.len() - WARPS_NAMED);
     }
     text
 }
@@ -238,7 +238,7 @@ impl Stimulus for ClosedLoop {
         }
         if out.wake_valid == 1 {
             self.counts.requests += 1;
-            // A suspended request took one pass.
+            // This is a wake-up: a suspended request took one pass.
             self.counts.passes += 1;
             self.answered(out.wake_tag, &Answer { rd: &out.rsp_rd, pred: out.wake_pred });
         }

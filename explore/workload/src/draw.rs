@@ -50,7 +50,7 @@ impl Distribution {
         let mean = weights.iter().sum::<f64>() / bins as f64;
         let mut share: Vec<f64> = weights.iter().map(|weight| weight / mean).collect();
         let (mut small, mut large): (Vec<_>, Vec<_>) = (0..bins).partition(|bin| share[*bin] < 1.0);
-        // Bins that rounding leaves over keep all of their draws.
+        // A bin that remains because of rounding has no alias and keeps all of its draws.
         let mut table: Vec<_> = (0..bins as u32).map(|bin| (u32::MAX, bin)).collect();
         while let (Some(less), Some(&more)) = (small.pop(), large.last()) {
             table[less] = ((share[less] * f64::from(u32::MAX)) as u32, more as u32);

@@ -19,9 +19,9 @@ use super::threads::sum::{Histogram, Reduction};
 parameters! {
     /// Parameters of every generated workload.
     Common {
-        /// Warps that make requests.
+        /// Number of warps that make requests.
         warps: u32 = 8, 1..=64;
-        /// Lowest lanes of a warp that take part; 0: all lanes of the unit.
+        /// Number of lanes per warp that take part, the lowest first; 0: all lanes of the unit.
         lanes: u32 = 0, 0..=32;
         /// Units of work per lane; for `pipeline`, tiles in total.
         units: u32 = 64, 1..=1000000;
@@ -68,31 +68,31 @@ macro_rules! generators {
 
 generators! {
     Contend, "contend", "one operation of a lane",
-        "k lanes at one word, or at one bank",
+        "lanes contend for one word or for one bank",
         |own, s| own.program(s.threads, s.common.units, s.config, s.seed);
     Histogram, "histogram", "one element counted",
-        "elements are counted in bins",
+        "lanes count elements in bins",
         |own, s| own.program(s.threads, s.common.units, s.config, s.seed);
     Reduction, "reduction", "one value added",
-        "values of all lanes are added up",
+        "values of all lanes are added up in accumulators",
         |own, s| own.program(s.threads, s.common.units, s.config, s.seed, s.common.compute);
     Accumulate, "accumulate", "one value added",
-        "what the unit cannot add, by a loop around a compare-and-store",
+        "addition that the unit has no atomic for, by a loop around a compare-and-store",
         |own, s| own.program(s.threads, s.common.units, s.config, s.seed);
     SpinLock, "spin-lock", "one critical section",
-        "a lock taken by a compare-and-store, around a load and a store",
+        "a spin lock, taken by a compare-and-store, protects a load and a store",
         |own, s| own.program(s.threads, s.common.units, s.config);
     TicketLock, "ticket-lock", "one critical section",
-        "a lock with numbers drawn, around a load and a store",
+        "a ticket lock, entered in the order of the tickets, protects a load and a store",
         |own, s| own.program(s.threads, s.common.units, s.config);
     HashInsert, "hash-insert", "one key inserted",
         "keys are inserted into a table with linear probing",
         |own, s| own.program(s.threads, s.common.units, s.config, s.seed);
     Queue, "queue", "one element through the queue",
-        "several producers and consumers at a ring of numbered slots",
+        "producers and consumers share a queue, a ring of numbered slots",
         |own, s| own.program(s.threads, s.common.units, s.config);
     Stages, "pipeline", "one tile through the pipeline",
-        "stages guarded by mbarriers, filled by some warps and used by others",
+        "producer warps fill stages, consumer warps read them, synchronized by mbarriers",
         |own, s| own.program(s.threads, s.common.units, s.config);
 }
 
@@ -213,7 +213,7 @@ impl Generated {
         let lanes = if common.lanes == 0 { config.num_lanes } else { common.lanes };
         if lanes > config.num_lanes {
             return Err(WorkloadError::Combination(format!(
-                "{lanes} lanes take part, and the unit has {}; have fewer `lanes`, or 0 for all",
+                "{lanes} lanes take part, but the unit has {}; use fewer `lanes`, or 0 for all",
                 config.num_lanes
             )));
         }

@@ -23,7 +23,7 @@ impl FromStr for KernelUnit {
     /// Parses `5000` (total) or `4/thread`.
     fn from_str(text: &str) -> Result<Self, String> {
         let expected =
-            || "expected units of work in all, such as 5000, or of each thread, such as 4/thread".to_string();
+            || "expected units of work in total, such as 5000, or per thread, such as 4/thread".to_string();
         let (number, of_each) = text.strip_suffix("/thread").map_or((text, false), |number| (number, true));
         let number = number.parse().ok().filter(|number| *number > 0).ok_or_else(expected)?;
         Ok(if of_each { KernelUnit::PerThread(number) } else { KernelUnit::Total(number) })

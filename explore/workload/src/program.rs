@@ -33,11 +33,11 @@ pub trait WarpProgram: fmt::Debug + Send {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Sends a request that depends on the answer, after the compute time.
+    /// Sends a request that depends on the answer, after `compute` cycles.
     Dependent,
-    /// Polls again after the compute time and this many more cycles, since the last attempt failed.
+    /// Polls again after `compute` and this many more cycles, since the last attempt failed.
     Backoff(u32),
-    /// Starts the next unit of work after the think time and this many more cycles.
+    /// Starts the next unit of work after `think` and this many more cycles.
     Unit(u32),
     Done,
 }
@@ -45,7 +45,7 @@ pub enum Next {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WorkCounts {
     pub units: u64,
-    /// Attempts of lanes that can fail: store, acquire, find a phase complete.
+    /// Attempts of lanes that can fail: to store, to acquire a lock, to find a phase complete.
     pub tries: u64,
     /// Failed attempts, included in `tries`.
     pub retries: u64,
@@ -62,7 +62,7 @@ impl WorkCounts {
 #[derive(Clone, Copy, Debug)]
 pub struct Answer<'a> {
     pub rd: &'a [u128; MAX_LANES],
-    /// Lanes that stored, or whose phase is complete.
+    /// Bit mask of the lanes that stored, or whose phase is complete.
     pub pred: u32,
 }
 
@@ -79,7 +79,8 @@ impl<'a> WarpPort<'a> {
         WarpPort(i)
     }
 
-    /// Starts a request of these lanes with a result. Call [`WarpPort::lane`] for each lane next.
+    /// Starts a request with a result. `lanes` is the bit mask of its lanes; call [`WarpPort::lane`] for each
+    /// of them next.
     pub fn ask(&mut self, op: Op, size: Size, lanes: u32) {
         self.0.req_op = op as u8;
         self.0.req_size = size as u8;
@@ -102,7 +103,7 @@ impl<'a> WarpPort<'a> {
     }
 }
 
-/// Iterates over the lanes of a mask, the lowest first.
+/// Iterates over the lanes of a bit mask, the lowest first.
 #[inline]
 pub(crate) fn lanes_of(mut mask: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
@@ -133,7 +134,7 @@ pub enum WorkloadError {
     /// The values contradict each other, or the unit does not support them.
     #[error("{0}")]
     Combination(String),
-    #[error("{what} end at byte {needed} of shared memory, and there are {there}; {help}")]
+    #[error("{what} end at byte {needed} of shared memory, but the unit has {there} bytes; {help}")]
     Memory { what: &'static str, needed: u64, there: u64, help: &'static str },
     #[error("line {0} of the trace: {1}")]
     Trace(u64, String),
@@ -166,8 +167,8 @@ impl Threads {
         warp * lanes..(warp + 1) * lanes
     }
 
-    /// Returns the number of objects if `contention` threads share each object; 0 means that all threads
-    /// share one object.
+    /// Returns the number of shared objects (words, locks) if `contention` threads share each one; 0 means
+    /// that all threads share one object.
     pub(crate) fn objects(self, contention: u32) -> u32 {
         if contention == 0 { 1 } else { self.count().div_ceil(contention) }
     }

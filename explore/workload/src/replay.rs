@@ -16,9 +16,10 @@ use super::program::WorkloadError;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gaps {
-    /// Each request is offered as soon as its port accepts it.
+    /// Ignore recorded gaps: each request is offered as soon as its port accepts it.
     None,
-    /// Requests keep their distances from the recording. A request is late if its port is not ready.
+    /// Keep recorded gaps: requests keep their distances in cycles. A request is late if its port is not
+    /// ready.
     Recorded,
 }
 
@@ -62,8 +63,8 @@ impl Replay {
         let mut trace = TraceReader::new(reader)?;
         let header = *trace.header();
         let (mut memory, mut events, mut requests) = (Vec::new(), Vec::new(), 0);
-        // Indices of waiting requests by number. The trace lists a wait when it is accepted and when it is
-        // answered.
+        // Index in `events` of each suspended request, by its number in the trace. The trace lists such a
+        // request when it is accepted and when it is answered.
         let mut waits = BTreeMap::new();
         while let Some((line, event)) = trace.next_event()? {
             let at = events.len();
@@ -85,20 +86,22 @@ impl Replay {
                 | TraceEvent::Final(_) => 0,
             };
             if slot > 15 {
-                return refused("a slot above 15: no unit has as many");
+                return refused("the CTA slot is above 15, the highest slot of any unit");
             }
             match event {
                 TraceEvent::Allocation { allocation: Some(allocation), .. }
                     if allocation.base_row > u16::MAX.into() =>
                 {
-                    return refused("an allocation from a row above 65535 on: no unit has as many");
+                    return refused("an allocation starts at a row above 65535, the highest row of any unit");
                 }
                 TraceEvent::Allocation { slot, allocation } => {
                     events.push(recorded(None, Offer::Allocation(allocation_write(slot, allocation))))
                 }
                 TraceEvent::Init(words) if requests == 0 => memory.extend(words),
                 TraceEvent::Init(_) => {
-                    return refused("words of memory set from outside, behind requests, cannot be set again");
+                    return refused(
+                        "memory that is set from outside after the first request cannot be replayed",
+                    );
                 }
                 TraceEvent::Wait { number, accepted, request } => {
                     waits.insert(number, at);
@@ -165,7 +168,7 @@ impl Replay {
         let unfit = |message: String| Err(WorkloadError::Combination(message));
         if geometry.lanes > config.num_lanes {
             let (there, lanes) = (config.num_lanes, geometry.lanes);
-            return unfit(format!("the trace has warps of {lanes} lanes, and the unit {there}"));
+            return unfit(format!("the trace has warps of {lanes} lanes, but the unit has {there} lanes"));
         }
         let allocations = || {
             self.events.iter().filter_map(|event| match &event.offer {
@@ -175,32 +178,37 @@ impl Replay {
         };
         if geometry.banks != config.num_banks && allocations().any(|(_, allocation)| allocation.base != 0) {
             return unfit(format!(
-                "the trace was recorded with {} banks, and the unit has {}: only allocations from row 0 on lie where they did",
+                "the trace was recorded with {} banks, but the unit has {}: all allocations must start at row 0",
                 geometry.banks, config.num_banks
             ));
         }
         for (line, allocation) in allocations() {
             let end = u64::from(allocation.base) * u64::from(config.row_bytes()) + u64::from(allocation.size);
             if end > config.bytes() {
-                let why = format!("an allocation up to byte {end}, and the unit has {}", config.bytes());
+                let why =
+                    format!("the allocation ends at byte {end}, but the unit has {} bytes", config.bytes());
                 return Err(WorkloadError::Trace(line, why));
             }
             if u32::from(allocation.slot) >= config.num_cta_slots {
-                let why = format!("slot {}, and the unit has {}", allocation.slot, config.num_cta_slots);
+                let why =
+                    format!("CTA slot {}, but the unit has {} slots", allocation.slot, config.num_cta_slots);
                 return Err(WorkloadError::Trace(line, why));
             }
         }
         if let Some((word, _)) = self.memory.iter().find(|(word, _)| u64::from(*word) >= config.bytes() / 4) {
-            return unfit(format!("the trace sets word {word}, and the unit has {}", config.bytes() / 4));
+            return unfit(format!(
+                "the trace sets word {word}, but the unit has {} words",
+                config.bytes() / 4
+            ));
         }
         let mut events = self.events.clone();
         if gaps == Gaps::Recorded {
             if let Some(event) = self.without_time() {
-                let why = "the request does not say when it was `accepted`; replay it without gaps";
+                let why = "the request has no cycle `accepted`; replay the trace without gaps";
                 return Err(WorkloadError::Trace(event.line, why.to_string()));
             }
-            // The trace is in order of execution; sort it by acceptance. A write of the CTA table takes the
-            // latest cycle before it, so it stays behind earlier requests.
+            // The trace is in order of execution; sort it by acceptance. A CTA table write takes the latest
+            // cycle before it, so it stays after earlier requests.
             let mut latest = 0;
             for event in &mut events {
                 let accepted = event.accepted.unwrap_or(latest);
@@ -371,7 +379,7 @@ impl Stimulus for ReplayStimulus {
         let PortCounts { cycles, work, .. } = self.counts;
         if cycles >= self.limit && !self.finished() {
             let left = self.events.len() - self.next;
-            let warps = vec![format!("{left} requests of the trace are yet to be offered")];
+            let warps = vec![format!("{left} requests of the trace have not been offered yet")];
             self.given_up = Some(GivenUp::Limit { cycles, units: work.units, warps });
         }
     }

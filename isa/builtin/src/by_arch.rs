@@ -1,5 +1,5 @@
-//! PTX instructions and builtins at several architectures, as text and JSON. Architectures with equal results
-//! share one answer.
+//! PTX instructions and builtins lowered for several architectures, as text and JSON. Architectures with
+//! equal results are listed together, with the result once.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
@@ -28,11 +28,13 @@ pub struct LoweredInstruction {
     answers: Vec<LoweredAtArches>,
 }
 
-/// Lowers each instruction of `module` at `arches`. Architectures with the same machine code are in one
-/// answer.
+/// Lowers each instruction of `module` for each architecture in `arches`. Architectures with the same machine
+/// code are listed together.
 ///
-/// `used` states if results count as used. With `None` a result is used if another instruction reads it.
-/// `whole` is true for a module of the user. The answers then contain kernel and line.
+/// `used` is `Some(true)` to lower as if the program reads every result, `Some(false)` as if it reads none.
+/// With `None` a result is used if another instruction of the module reads the register. `whole` is true for
+/// a complete module of the user, false for loose instructions. With `true`, the output names the kernel and
+/// the line of each instruction.
 pub fn lower_at(
     module: &Module<'_>,
     arches: &[Arch],
@@ -117,7 +119,7 @@ impl LoweredInstruction {
     }
 }
 
-/// Machine code of a PTX instruction at some architectures.
+/// Machine code of a PTX instruction for the architectures in `targets`.
 #[derive(Serialize, JsonSchema)]
 pub struct LoweredResult<'q> {
     ptx: &'q str,
@@ -146,15 +148,15 @@ fn write_lines(text: &mut fmt::Formatter<'_>, lines: &[String]) -> fmt::Result {
     Ok(())
 }
 
-/// PTX of a builtin and its machine code, with the architectures that share them.
+/// PTX of a builtin and its machine code, with the architectures for which both are the same.
 #[derive(Clone, Debug)]
 pub struct BuiltinAtArches {
     arches: Vec<Arch>,
     result: Result<(Expansion, Vec<LoweredInstruction>), BuiltinRefusal>,
 }
 
-/// Expands `call` at `arches`, and lowers the PTX. Architectures with the same PTX and machine code are in
-/// one answer. `used` is as in [`lower_at`].
+/// Expands `call` to PTX for each architecture in `arches`, and lowers the PTX to machine code. Architectures
+/// with the same PTX and machine code are listed together. `used` is as in [`lower_at`].
 ///
 /// # Errors
 /// The PTX of the builtin cannot be parsed.
@@ -241,7 +243,7 @@ impl BuiltinAtArches {
     }
 }
 
-/// PTX of a builtin at some architectures.
+/// PTX of a builtin for some architectures, with its machine code.
 #[derive(Serialize, JsonSchema)]
 pub struct BuiltinResult<'e> {
     builtin: String,

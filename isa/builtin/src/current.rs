@@ -1,8 +1,9 @@
-//! PTX that a current compiler emits. Source: \[TOOLS\], spec 8.5.
+//! PTX that a current CUDA compiler emits for atomic builtins. Source: \[TOOLS\], spec 8.5.
 //!
-//! The compiler has two code generators ([`Generation`]). Up to sm_90 each builtin becomes inline assembly.
-//! From sm_100 on a newer code generator emits an instruction. The two differ in spelling, in native
-//! operations and in refusals.
+//! The compiler has two code generators ([`Generation`]). For targets up to sm_90 it turns each builtin into
+//! inline assembly. For targets from sm_100 on, a newer code generator emits a native instruction. The two
+//! differ in spelling, in the operations that they have as one instruction, and in the calls that they
+//! refuse.
 
 mod bfloat;
 mod check;
@@ -20,9 +21,11 @@ use super::{
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Generation {
-    /// Up to sm_90: `atom.add.relaxed.cta.u32`, registers for floats.
+    /// Code generator for targets up to sm_90: writes `atom.add.relaxed.cta.u32`, and holds floats in `.f32`
+    /// and `.f64` registers.
     Inline,
-    /// From sm_100: `atom.relaxed.cta.add.u32`, floats in registers without a type.
+    /// Code generator for targets from sm_100 on: writes `atom.relaxed.cta.add.u32`, and holds floats in
+    /// `.b32` and `.b64` registers.
     Native,
 }
 
@@ -45,7 +48,8 @@ impl Generation {
         }
     }
 
-    /// Register that holds a value of this type in arithmetic. For 16 bytes, it holds one half.
+    /// Type of the register that holds a value of type `ty` in arithmetic. A value of 16 bytes takes two such
+    /// registers.
     fn register(self, ty: ObjectType) -> RegisterType {
         match (self, ty) {
             (Generation::Inline, ObjectType::F32) => RegisterType::F32,
@@ -85,7 +89,8 @@ struct Nv {
 }
 
 impl Nv {
-    /// Order on the access itself. A sequentially consistent access has an additional fence before it.
+    /// Memory-order qualifier of the access instruction. For a sequentially consistent access, `fence` writes
+    /// a fence before the instruction.
     fn qualifier(&self) -> &'static str {
         match (self.order, self.op, self.generation) {
             (MemoryOrder::SeqCst, BuiltinOp::Store, Generation::Inline) => MemoryOrder::Relaxed.qualifier(),
@@ -101,7 +106,8 @@ impl Nv {
         }
     }
 
-    /// Writes the fence before a loop that implements an access. The accesses in the loop are relaxed.
+    /// Writes the fence before a compare-and-swap loop that implements an atomic operation. The accesses in
+    /// the loop are relaxed.
     fn fence_before_loop(&self, text: &mut Writer) {
         match self.order {
             MemoryOrder::SeqCst => self.fence(text),
@@ -137,13 +143,13 @@ impl Nv {
 
 pub(super) fn expand(call: &Call, target: PtxTarget) -> Result<Expansion, BuiltinRefusal> {
     if target.number() < 70 {
-        let message = format!("the current compiler has no target {target}");
-        return refuse(message, "sm_70 or later, or the dialect `nvvm`");
+        let message = format!("the dialect `current` does not support the target {target}");
+        return refuse(message, "use sm_70 or later, or the dialect `nvvm`");
     }
     let generation = Generation::of(target);
     if call.place == ObjectPlace::Shared && !matches!(call.builtin, Builtin::Cuda { .. }) {
-        let message = format!("`{}` takes a generic address", call.builtin);
-        return refuse(message, "an `atomic` function of CUDA C++, or a generic address");
+        let message = format!("`{}` takes a generic address, not a shared array", call.builtin);
+        return refuse(message, "use an `atomic*` function of CUDA C++, or a generic address");
     }
     match call.builtin {
         Builtin::Nv { op, form } => {

@@ -55,29 +55,29 @@ impl FromStr for Dialect {
 pub enum ObjectPlace {
     #[default]
     Generic,
-    /// The object is in a shared array of eight elements, at index `threadIdx.x & 7`. Only for the functions
-    /// of CUDA C++ in [`Dialect::Current`], which then emit `.shared` accesses.
+    /// The object is element `threadIdx.x & 7` of a shared array of eight elements. Only for the functions of
+    /// CUDA C++ in [`Dialect::Current`], for which the compiler then emits `.shared` accesses.
     Shared,
 }
 
-/// Strength of a compare-and-swap: permission to fail even if the values are equal.
+/// Strength of a compare-and-swap: whether it may fail although memory equals the expected value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum CasStrength {
-    /// Spurious failures are not permitted.
+    /// The compare-and-swap must not fail if memory equals the expected value.
     #[default]
     Strong,
-    /// Spurious failures are permitted, so no retry loop is needed.
+    /// The compare-and-swap may fail although memory equals the expected value, so no retry loop is needed.
     Weak,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Call {
     pub builtin: Builtin,
-    /// Type of the object. `None` if the name fixes the type.
+    /// Type of the object. `None` if the builtin's name already contains the type.
     pub ty: Option<ObjectType>,
-    /// Type of the other arguments. `None` if they have the type of the object.
+    /// Type of the value arguments. `None` if they have the type of the object.
     pub operand: Option<ObjectType>,
-    /// Memory order. For a compare-and-swap, the order on success.
+    /// Memory order of the access. For a compare-and-swap, the order on success.
     pub order: Argument<MemoryOrder>,
     pub failure: Argument<MemoryOrder>,
     pub strength: CasStrength,
@@ -104,8 +104,8 @@ impl Call {
     fn object_type(&self) -> Result<ObjectType, BuiltinRefusal> {
         match (self.builtin.object_type(), self.ty) {
             (None, None) => refuse(
-                format!("`{}` works on objects of many types", self.builtin),
-                "say the type of the object, such as `u32`",
+                format!("`{}` works on several object types, and the call states none", self.builtin),
+                "state the type of the object, such as `u32`",
             ),
             (None, Some(ty)) | (Some(ty), None) => Ok(ty),
             (Some(fixed), Some(ty)) => {
@@ -117,8 +117,11 @@ impl Call {
                     return Ok(fixed);
                 }
                 refuse(
-                    format!("`{}` works on `{fixed}`, not on `{ty}`", self.builtin),
-                    "leave the type out, or use the name for it",
+                    format!(
+                        "the name of `{}` fixes the object type `{fixed}`, but the call states `{ty}`",
+                        self.builtin
+                    ),
+                    "omit the type, or use the builtin whose name has this type",
                 )
             }
         }

@@ -1,4 +1,5 @@
-//! Last stage that \[NVVM\] documents: from the operand word of a machine instruction to its mnemonic.
+//! Last stage of the compiler that \[NVVM\] documents: from the encoded operand word of a machine instruction
+//! to the PTX mnemonic.
 
 use super::BuiltinRefusal;
 use super::refusal::refuse;
@@ -9,7 +10,8 @@ pub enum Hint {
     L2,
 }
 
-/// Operations by number, each with its type letter. Numbers 2 and 4 are unassigned.
+/// Operations, indexed by their number in the operand word, each with the letter of its PTX type. Numbers 2
+/// and 4 are unassigned.
 const OPERATIONS: &[Option<(&str, char)>] = &[
     Some(("exch", 'b')),
     Some(("add", 'u')),
@@ -28,27 +30,33 @@ const OPERATIONS: &[Option<(&str, char)>] = &[
     Some(("cas", 'b')),
 ];
 
-/// Returns the mnemonic of an atomic. `word` has the scope in bits 7:4 and the operation in bits 23:16.
+/// Returns the PTX mnemonic of an atomic. Bits 7:4 of `word` are the scope, bits 23:16 are the operation.
 ///
 /// # Errors
-/// An unassigned number of a scope or an operation; a width other than 2, 4, 8 or 16 bytes.
+/// The number of the scope or of the operation is unassigned, or `bytes` is not 2, 4, 8 or 16.
 pub fn atom_text(word: u32, bytes: u32, hint: Hint) -> Result<String, BuiltinRefusal> {
     let scope = match (word >> 4) & 0xf {
         0 => "",
         1 => ".cta",
         2 => ".sys",
         other => {
-            return refuse(format!("no scope has number {other}"), "0 gpu, 1 cta, 2 sys");
+            return refuse(
+                format!("unknown scope number {other}"),
+                "scopes are 0 (gpu), 1 (cta) and 2 (sys)",
+            );
         }
     };
     let number = (word >> 16) & 0xff;
     let found = usize::try_from(number).ok().and_then(|n| OPERATIONS.get(n).copied().flatten());
     let Some((op, letter)) = found else {
-        let message = format!("no atomic operation has number {number:#04x}");
-        return refuse(message, "0x00 to 0x0e without 0x02 and 0x04");
+        let message = format!("unknown atomic operation number {number:#04x}");
+        return refuse(message, "operations are 0x00 to 0x0e, except 0x02 and 0x04");
     };
     if !matches!(bytes, 2 | 4 | 8 | 16) {
-        return refuse(format!("no atomic has {bytes} bytes"), "2, 4, 8 or 16");
+        return refuse(
+            format!("an atomic of {bytes} bytes does not exist"),
+            "the width is 2, 4, 8 or 16 bytes",
+        );
     }
     let hint = match hint {
         Hint::Absent => "",
@@ -57,17 +65,17 @@ pub fn atom_text(word: u32, bytes: u32, hint: Hint) -> Result<String, BuiltinRef
     Ok(format!("atom{scope}.{op}{hint}.{letter}{}", 8 * bytes))
 }
 
-/// Returns the instruction for the operand of a memory barrier. The documentation writes `membar.gpu` for
-/// `membar.gl` of PTX.
+/// Returns the PTX instruction for the operand of a memory barrier. The name `membar.gpu` is from \[NVVM\];
+/// PTX itself calls this instruction `membar.gl`.
 ///
 /// # Errors
-/// An unassigned number.
+/// The number is unassigned.
 pub fn membar_text(operand: u8) -> Result<&'static str, BuiltinRefusal> {
     match operand {
         0 => Ok("membar.gpu"),
         1 => Ok("membar.cta"),
         2 => Ok("membar.sys"),
         4 => Ok("fence.sc.cluster"),
-        _ => refuse(format!("Bad membar op: {operand}"), "0, 1, 2 or 4"),
+        _ => refuse(format!("Bad membar op: {operand}"), "the operand is 0, 1, 2 or 4"),
     }
 }

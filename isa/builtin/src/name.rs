@@ -1,4 +1,4 @@
-//! Builtins by name, and by the identifiers of \[NVVM\].
+//! Names of atomic builtins, and their numeric identifiers in \[NVVM\].
 
 use super::excerpt::excerpt;
 use super::refusal::{diagnose, refuse};
@@ -67,9 +67,9 @@ impl BuiltinOp {
         format!("{letter}{}", ty.bits())
     }
 
-    /// Returns the operation of a builtin kind of the front end. The flag is true if the kind has an explicit
-    /// name, false if the name is constructed. The kind of the fence, 0x6286, is not an operation. Source:
-    /// \[NVVM\], EDG Frontend Name Construction.
+    /// Returns the operation that a kind number of the compiler's front end stands for. The flag is true if
+    /// the builtin's name is given explicitly, false if the front end constructs it from the type. Kind
+    /// 0x6286 is the fence, not an operation. Source: \[NVVM\], EDG Frontend Name Construction.
     pub fn of_frontend_kind(kind: u16) -> Option<(BuiltinOp, bool)> {
         let found =
             OPS.iter().find_map(|row| Some((row, kind.checked_sub(row.nv?.kind)?)).filter(|(_, k)| *k < 2));
@@ -80,18 +80,18 @@ impl BuiltinOp {
 struct OpRow {
     op: BuiltinOp,
     ptx: &'static str,
-    /// Part of an `atomic` function's name; `None` if there is no such function.
+    /// Part of the `atomic*` function's name, such as `Add`. `None` if there is no such function.
     cuda: Option<&'static str>,
-    /// Names in the newer family; `None` for operations of the older families only.
+    /// Names in the `__nv_atomic_*` family. `None` for operations that only the older families have.
     nv: Option<NvRow>,
 }
 
 #[derive(Clone, Copy)]
 struct NvRow {
     name: &'static str,
-    /// First identifier of the operation's builtins.
+    /// Lowest identifier of the operation's builtins in \[NVVM\].
     first: u16,
-    /// First of two kinds of the front end.
+    /// Lower one of the operation's two kind numbers in the compiler's front end.
     kind: u16,
 }
 
@@ -134,8 +134,8 @@ pub enum NameScope {
 impl NameScope {
     pub const ALL: &[NameScope] = &[NameScope::Device, NameScope::Block, NameScope::System];
 
-    /// Scope words: in the name of an `__nvvm_atom_` builtin, at the end of a function's name, after `atom`,
-    /// and after `membar`. An `atom` without a scope has device scope.
+    /// Words for the scope: in the name of an `__nvvm_atom_*` builtin, at the end of an `atomic*` function's
+    /// name, after `atom` in PTX, and after `membar` in PTX. An `atom` without a scope has device scope.
     const fn words(self) -> [&'static str; 4] {
         match self {
             NameScope::Device => ["", "", "", "gl"],
@@ -163,11 +163,13 @@ impl NameScope {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NameForm {
-    /// No suffix: the arguments give the type. Values are passed by address, except to fetch operations.
+    /// Name without a suffix: the arguments give the type. Values are passed by address, except to fetch
+    /// operations.
     Generic,
-    /// `_n`: the arguments give the type, and values are passed directly.
+    /// Name with the suffix `_n`: the arguments give the type, and values are passed directly.
     Value,
-    /// Width in bytes and, except for [`TypeClass::Bits`], a letter. Values are passed directly.
+    /// Name with a width in bytes and, except for [`TypeClass::Bits`], the letter of a type class. Values are
+    /// passed directly.
     Sized {
         /// Width in bytes: 1, 2, 4, 8 or 16.
         bytes: u32,
@@ -181,7 +183,7 @@ pub enum Builtin {
     Nvvm {
         op: BuiltinOp,
         reach: NameScope,
-        /// Type of the object; signed if the name does not state it.
+        /// Type of the object. It is signed if the name does not state the sign.
         ty: ObjectType,
     },
     /// A builtin `__nv_atomic_OP[_n | _WIDTH[_CLASS]]`.
@@ -194,9 +196,9 @@ pub enum Builtin {
     CudaFence { reach: NameScope },
 }
 
-/// A name of the older family: operation, its word, the type's word, type, identifier of the first scope. The
-/// identifiers of the other scopes follow. \[NVVM\] only gives ranges; that scopes are the innermost index is
-/// chosen.
+/// A name of the `__nvvm_atom_*` family: operation, word for the operation, word for the type, type,
+/// identifier of the name for the first scope. The names for the other scopes have the next identifiers.
+/// \[NVVM\] gives only ranges of identifiers; this order within a range is a project choice.
 type NvvmRow = (BuiltinOp, &'static str, &'static str, ObjectType, u16);
 
 #[rustfmt::skip]
@@ -214,7 +216,8 @@ const NVVM: &[NvvmRow] = &[
     (BuiltinOp::Or, "or", "i", ObjectType::S32, 264), (BuiltinOp::Or, "or", "ll", ObjectType::S64, 267),
     (BuiltinOp::Xor, "xor", "i", ObjectType::S32, 270), (BuiltinOp::Xor, "xor", "ll", ObjectType::S64, 273),
     (BuiltinOp::CompareExchange, "cas", "i", ObjectType::S32, 370), (BuiltinOp::CompareExchange, "cas", "ll", ObjectType::S64, 373),
-    // Only one scope: with three, the range 370 to 379 would be too short by two.
+    // This type has a name for only one scope. With three, the range 370 to 379 would be too short by two
+    // identifiers.
     (BuiltinOp::CompareExchange, "cas", "us", ObjectType::U16, 376),
     (BuiltinOp::CompareExchange, "cas", "128", ObjectType::B128, 377),
     (BuiltinOp::Add, "add", "f2", ObjectType::F16x2, 459), (BuiltinOp::Add, "add", "f4", ObjectType::F16x4, 466),
@@ -225,7 +228,7 @@ fn reaches(row: &NvvmRow) -> &'static [NameScope] {
     if row.3 == ObjectType::U16 { &[NameScope::Device] } else { NameScope::ALL }
 }
 
-/// Widths in bytes for which an operation's names have an identifier, in order.
+/// Widths in bytes for which the names of an operation have an identifier, in order of identifier.
 const fn identified_widths(op: BuiltinOp) -> &'static [u32] {
     match op {
         BuiltinOp::Load | BuiltinOp::Store => &[1, 2, 4, 8, 16],
@@ -235,7 +238,7 @@ const fn identified_widths(op: BuiltinOp) -> &'static [u32] {
     }
 }
 
-/// Classes for which an operation's names have a letter, in order of identifier.
+/// Type classes for which the names of an operation have a letter, in order of identifier.
 const fn name_classes(op: BuiltinOp) -> &'static [TypeClass] {
     match op {
         BuiltinOp::Add | BuiltinOp::Sub | BuiltinOp::Max | BuiltinOp::Min => {
@@ -247,8 +250,8 @@ const fn name_classes(op: BuiltinOp) -> &'static [TypeClass] {
 
 impl Builtin {
     /// Returns every builtin with an identifier, every builtin whose arguments give the type, and the
-    /// functions of CUDA C++. Some are illegal in a dialect. Names with widths that only the current compiler
-    /// supports are omitted.
+    /// functions of CUDA C++. A dialect may refuse some of them. Names with a width that only the current
+    /// compiler supports are omitted.
     pub fn all() -> Vec<Builtin> {
         let mut all = Vec::new();
         for row in NVVM {
@@ -322,25 +325,26 @@ impl Builtin {
         Builtin::all().into_iter().find(|b| b.id() == Some(id))
     }
 
-    /// Returns the name that the front end constructs for an operation on objects of a type. Source:
-    /// \[NVVM\], Name Construction Algorithm.
+    /// Returns the name that the compiler's front end constructs for an operation on objects of a type.
+    /// Source: \[NVVM\], Name Construction Algorithm.
     ///
     /// # Errors
-    /// 3748 for a fetch operation on objects of other than 4 or 8 bytes; 852 for an operation without names
-    /// of this family.
+    /// Diagnostic 3748 for a fetch operation on objects of other than 4 or 8 bytes. Diagnostic 852 for an
+    /// operation that has no `__nv_atomic_*` names. Diagnostic 3745 for a type class that the operation does
+    /// not support.
     pub fn sized(op: BuiltinOp, ty: ObjectType) -> Result<Builtin, BuiltinRefusal> {
         if op.row().nv.is_none() {
-            let message = format!("no `__nv_atomic_` builtin does `{}`", op.ptx());
+            let message = format!("no `__nv_atomic_*` builtin implements the operation `{}`", op.ptx());
             return diagnose(852, message, "use `atomicInc` or `atomicDec`");
         }
         if op.is_fetch() && !matches!(ty.bytes(), 4 | 8) {
-            let message = format!("`{ty}` has {} bytes", ty.bytes());
-            return diagnose(3748, message, "a fetch operation takes objects of 4 or 8 bytes");
+            let message = format!("a fetch operation on `{ty}`, which has {} bytes", ty.bytes());
+            return diagnose(3748, message, "a fetch operation supports objects of 4 or 8 bytes");
         }
         let class = if name_classes(op) == [TypeClass::Bits] { TypeClass::Bits } else { ty.class() };
         if !name_classes(op).contains(&class) {
-            let message = format!("no atomic `{}` on `{ty}`", op.ptx());
-            return diagnose(3745, message, "an integer, `f32` or `f64`");
+            let message = format!("the atomic `{}` does not support the type `{ty}`", op.ptx());
+            return diagnose(3745, message, "use an integer type, `f32` or `f64`");
         }
         Ok(Builtin::Nv { op, form: NameForm::Sized { bytes: ty.bytes(), class } })
     }
@@ -411,10 +415,10 @@ impl FromStr for Builtin {
     }
 }
 
-/// Parses a well-formed name of the newer family with a width that has no identifier.
+/// Parses a well-formed name of the `__nv_atomic_*` family whose width has no identifier.
 ///
 /// # Errors
-/// 3767 for a width that no object has.
+/// Diagnostic 3767 for a width that no object type has.
 fn other_width(name: &str) -> Result<Option<Builtin>, BuiltinRefusal> {
     let Some(rest) = name.strip_prefix("__nv_atomic_") else { return Ok(None) };
     for op in BuiltinOp::NV.iter().copied() {
@@ -429,8 +433,8 @@ fn other_width(name: &str) -> Result<Option<Builtin>, BuiltinRefusal> {
             let Some(bytes) = width.filter(|w| w.bytes().all(|b| b.is_ascii_digit())) else { continue };
             let Ok(bytes) = bytes.parse::<u32>() else { continue };
             if ObjectType::unsigned(bytes).is_none() {
-                let message = format!("no object has {bytes} bytes in `{name}`");
-                return diagnose(3767, message, "the width is 1, 2, 4, 8 or 16");
+                let message = format!("`{name}` names an object of {bytes} bytes, which does not exist");
+                return diagnose(3767, message, "the width is 1, 2, 4, 8 or 16 bytes");
             }
             if ObjectType::of(class, bytes).is_some() {
                 return Ok(Some(Builtin::Nv { op, form: NameForm::Sized { bytes, class } }));

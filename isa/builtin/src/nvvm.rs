@@ -1,5 +1,5 @@
-//! The documented dialect. Source: \[NVVM\], spec 8. `docs/builtins.md` decides where \[NVVM\] contradicts
-//! itself.
+//! Expansion to the PTX that \[NVVM\] documents (dialect `nvvm`). Source: \[NVVM\], spec 8. Where \[NVVM\]
+//! contradicts itself, `docs/builtins.md` states which statement is followed.
 
 mod subword;
 
@@ -19,12 +19,14 @@ struct Nv {
 }
 
 impl Nv {
-    /// True before sm_70, which has neither orders nor scopes: accesses are volatile, fences are `membar`.
+    /// True for targets before sm_70, whose PTX has neither memory orders nor scopes: accesses are
+    /// `volatile`, fences are `membar`.
     const fn is_volatile(&self) -> bool {
         self.target.number() < 70
     }
 
-    /// Order on the access itself. A sequentially consistent access has additional fences around it.
+    /// Memory-order qualifier of the access instruction. A sequentially consistent access has fences around
+    /// it in addition.
     fn qualifier(&self) -> &'static str {
         match (self.order, self.op) {
             (MemoryOrder::SeqCst, BuiltinOp::Load) => MemoryOrder::Acquire.qualifier(),
@@ -43,7 +45,7 @@ impl Nv {
 
     fn suffix(&self) -> String {
         let letter = match (self.op, self.ty.class()) {
-            // Two's complement needs no signed addition, and PTX has none.
+            // PTX has no signed atomic addition. In two's complement, the unsigned one gives the same bits.
             (BuiltinOp::Add | BuiltinOp::Sub, TypeClass::Signed) => TypeClass::Unsigned.letter(),
             (BuiltinOp::Add | BuiltinOp::Sub | BuiltinOp::Min | BuiltinOp::Max, class) => class.letter(),
             _ => TypeClass::Bits.letter(),
@@ -51,7 +53,7 @@ impl Nv {
         format!("{letter}{}", self.ty.bits())
     }
 
-    /// Register class of the operands; it depends only on the width.
+    /// Type of the operand registers. It depends only on the width, except for the 16-bit compare-and-swap.
     fn register(&self) -> RegisterType {
         match (self.op, self.ty.bytes()) {
             (BuiltinOp::CompareExchange, 2) => RegisterType::B16,
@@ -95,8 +97,8 @@ const fn membar_scope(scope: ThreadScope) -> &'static str {
 
 pub(super) fn expand(call: &Call, target: PtxTarget) -> Result<Expansion, BuiltinRefusal> {
     if call.place == ObjectPlace::Shared {
-        let message = "the documented dialect has generic addresses only";
-        return refuse(message, "a generic address, or the dialect `current`");
+        let message = "the dialect `nvvm` supports only generic addresses";
+        return refuse(message, "use a generic address, or the dialect `current`");
     }
     match call.builtin {
         Builtin::Nvvm { op, reach, ty } => {
@@ -124,7 +126,7 @@ fn older(
     };
     if target.number() < needs {
         let number = if ty == ObjectType::B128 { 3766 } else { 852 };
-        let message = format!("no atomic `{}` on `{ty}` for {target}", op.ptx());
+        let message = format!("the atomic `{}` does not support the type `{ty}` on {target}", op.ptx());
         return diagnose(number, message, format!("sm_{needs} or later"));
     }
     let mut text = Writer::default();
@@ -169,7 +171,8 @@ fn older(
     }
 }
 
-/// PTX type of an argument of this type, in registers without a type.
+/// PTX type of the kernel parameter that passes an argument of type `ty`. From 4 bytes on it is an untyped
+/// `.b32` or `.b64`, also for floats.
 fn bits_as(ty: ObjectType) -> &'static str {
     match ty {
         ObjectType::S8 => "s8",
@@ -183,7 +186,7 @@ fn bits_as(ty: ObjectType) -> &'static str {
     }
 }
 
-/// Expands a function of CUDA C++ as the older builtin with its operation and type.
+/// Expands an `atomic*` function of CUDA C++ as the `__nvvm_atom_*` builtin with its operation and type.
 fn function(
     call: &Call,
     op: BuiltinOp,
@@ -210,13 +213,14 @@ fn function(
         (BuiltinOp::Exchange, ObjectType::F32) => ObjectType::S32,
         (_, ty) => ty,
     };
-    // Subtraction is an addition. The 64-bit types have no subtraction function.
+    // A 32-bit subtraction is the addition of the negated operand, so the builtin is that of the addition.
+    // For 64-bit types, CUDA C++ has no subtraction function.
     let named = if op == BuiltinOp::Sub && ty.bytes() == 4 { BuiltinOp::Add } else { op };
     if (Builtin::Nvvm { op: named, reach, ty: behind }).id().is_none()
         || (op == BuiltinOp::Sub && !ty.is_integer())
     {
-        let message = format!("no builtin stands behind `{}` on `{ty}`", call.builtin);
-        return diagnose(852, message, "another type, or the dialect `current`");
+        let message = format!("no builtin implements `{}` on `{ty}`", call.builtin);
+        return diagnose(852, message, "use another type, or the dialect `current`");
     }
     older(op, reach, behind, target)
 }
@@ -224,34 +228,44 @@ fn function(
 /// Returns the order and the scope of a call. Both must be literals, because they become part of the
 /// instruction.
 fn operands(call: &Call) -> Result<(MemoryOrder, ThreadScope), BuiltinRefusal> {
-    const LITERAL: &str = "a literal: it becomes part of the instruction";
-    let order =
-        |number| BuiltinRefusal::numbered(3746, format!("no memory order has number {number}"), "0 to 5");
-    let scope = |number| {
-        BuiltinRefusal::numbered(3747, format!("unexpected atomic operation scope: {number}"), "0 to 4")
+    const LITERAL: &str = "use a literal: the value becomes part of the instruction";
+    let order = |number| {
+        BuiltinRefusal::numbered(
+            3746,
+            format!("unknown memory order number {number}"),
+            "memory orders are 0 to 5",
+        )
     };
-    let order = call.order.literal(order, "the memory order is no constant", LITERAL)?;
-    Ok((order, call.scope.literal(scope, "the scope is no constant", LITERAL)?))
+    let scope = |number| {
+        BuiltinRefusal::numbered(
+            3747,
+            format!("unexpected atomic operation scope: {number}"),
+            "scopes are 0 to 4",
+        )
+    };
+    let order = call.order.literal(order, "the memory order is not a constant", LITERAL)?;
+    Ok((order, call.scope.literal(scope, "the scope is not a constant", LITERAL)?))
 }
 
 fn checked(call: &Call, op: BuiltinOp, form: NameForm, target: PtxTarget) -> Result<Nv, BuiltinRefusal> {
     if matches!(form, NameForm::Sized { .. }) && call.builtin.id().is_none() {
-        // The width has no builtin name. The message of the name construction is more precise.
+        // \[NVVM\] has no builtin with this width in its name. For a fetch operation, the message of the name
+        // construction is more precise.
         if op.is_fetch() {
-            let message = format!("`{}` is no fetch of 4 or 8 bytes", call.builtin);
-            return diagnose(3748, message, "a fetch operation takes objects of 4 or 8 bytes");
+            let message = format!("`{}` is a fetch operation, but not of 4 or 8 bytes", call.builtin);
+            return diagnose(3748, message, "a fetch operation supports objects of 4 or 8 bytes");
         }
         let message = format!("unexpected atomic builtin function `{}`", call.builtin);
-        return refuse(message, "another width, or the builtin without one");
+        return refuse(message, "use another width, or the builtin without a width in its name");
     }
     let ty = call.object_type()?;
     if ty.class() == TypeClass::Half && target.number() < 90 {
-        return diagnose(3759, format!("no atomics on `{ty}` for {target}"), "sm_90 or later");
+        return diagnose(3759, format!("{target} does not support atomics on `{ty}`"), "sm_90 or later");
     }
     if op.is_fetch() {
         if ty.bytes() == 16 {
-            let message = format!("`{ty}` has 16 bytes");
-            return diagnose(3748, message, "a fetch operation takes objects of 4 or 8 bytes");
+            let message = format!("a fetch operation on `{ty}`, which has 16 bytes");
+            return diagnose(3748, message, "a fetch operation supports objects of 4 or 8 bytes");
         }
         let arithmetic = match ty.class() {
             TypeClass::Signed | TypeClass::Unsigned => true,
@@ -259,8 +273,8 @@ fn checked(call: &Call, op: BuiltinOp, form: NameForm, target: PtxTarget) -> Res
             TypeClass::Bits | TypeClass::Half => false,
         };
         if !arithmetic {
-            let message = format!("no atomic `{}` on `{ty}`", op.ptx());
-            return diagnose(3745, message, "an integer type; additions also take `f32` and `f64`");
+            let message = format!("the atomic `{}` does not support the type `{ty}`", op.ptx());
+            return diagnose(3745, message, "use an integer type; additions also support `f32` and `f64`");
         }
     }
     if let Some(other) = call.operand.filter(|other| *other != ty) {
@@ -270,8 +284,8 @@ fn checked(call: &Call, op: BuiltinOp, form: NameForm, target: PtxTarget) -> Res
             _ => None,
         };
         if let Some(number) = number {
-            let message = format!("the object is `{ty}`, the argument `{other}`");
-            return diagnose(number, message, "arguments of the object's type");
+            let message = format!("the object has the type `{ty}`, but the argument has the type `{other}`");
+            return diagnose(number, message, "use arguments of the type of the object");
         }
     }
     let (order, scope) = operands(call)?;
@@ -296,7 +310,11 @@ fn checked(call: &Call, op: BuiltinOp, form: NameForm, target: PtxTarget) -> Res
             _ => None,
         };
         if let Some(number) = number {
-            let message = format!("no atomic access of {} bits for {target}: `{}`", ty.bits(), call.builtin);
+            let message = format!(
+                "{target} does not support the atomic access of {} bits in `{}`",
+                ty.bits(),
+                call.builtin
+            );
             return diagnose(number, message, "sm_70 or later");
         }
     }
@@ -307,7 +325,7 @@ fn newer(nv: &Nv) -> Result<Expansion, BuiltinRefusal> {
     let mut text = Writer::default();
     if nv.is_volatile() {
         let number = if nv.target.number() < 60 { 3766 } else { 3762 };
-        text.warn(number, "memory order and scope of atomics need sm_70 or later: the access is volatile");
+        text.warn(number, "memory order and scope need sm_70 or later: a volatile access is used instead");
     }
     let by_instruction = match nv.op {
         BuiltinOp::Load | BuiltinOp::Store => true,
@@ -317,7 +335,7 @@ fn newer(nv: &Nv) -> Result<Expansion, BuiltinRefusal> {
     Ok(if by_instruction { access(nv, text) } else { subword::expand(nv, text) })
 }
 
-/// Expands to one instruction between its fences.
+/// Expands a builtin to one access instruction, with the fences before and after it.
 fn access(nv: &Nv, mut text: Writer) -> Expansion {
     let object = text.address(InputRole::Object);
     let mnemonic = match nv.op {
@@ -359,7 +377,8 @@ fn access(nv: &Nv, mut text: Writer) -> Expansion {
     text.finish(&[&result])
 }
 
-/// Expands to an access of 128 bits, with operands in pairs of 64-bit registers.
+/// Expands a builtin to an access of 128 bits. Each 128-bit operand is joined from a pair of 64-bit
+/// registers.
 fn wide_access(mut text: Writer, op: BuiltinOp, object: &str, mnemonic: &str) -> Expansion {
     let mut given =
         |wanted: bool, role| wanted.then(|| [(); 2].map(|()| text.input(role, RegisterType::B64, "b64")));

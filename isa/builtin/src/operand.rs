@@ -11,22 +11,22 @@ use strum::{EnumMessage, VariantArray};
 /// Memory order of an operation. Source: spec 8.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, EnumMessage, VariantArray)]
 pub enum MemoryOrder {
-    /// 0
+    /// Number 0 in a call
     #[strum(serialize = "relaxed", serialize = "monotonic", serialize = "__NV_ATOMIC_RELAXED")]
     Relaxed,
-    /// 1, treated as acquire
+    /// Number 1 in a call; treated as acquire
     #[strum(serialize = "consume", serialize = "__NV_ATOMIC_CONSUME")]
     Consume,
-    /// 2
+    /// Number 2 in a call
     #[strum(serialize = "acquire", serialize = "__NV_ATOMIC_ACQUIRE")]
     Acquire,
-    /// 3
+    /// Number 3 in a call
     #[strum(serialize = "release", serialize = "__NV_ATOMIC_RELEASE")]
     Release,
-    /// 4
+    /// Number 4 in a call
     #[strum(serialize = "acq_rel", serialize = "__NV_ATOMIC_ACQ_REL")]
     AcqRel,
-    /// 5
+    /// Number 5 in a call
     #[strum(serialize = "seq_cst", serialize = "__NV_ATOMIC_SEQ_CST")]
     SeqCst,
 }
@@ -34,19 +34,19 @@ pub enum MemoryOrder {
 /// Threads among which an operation is atomic. Source: spec 8.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, EnumMessage, VariantArray)]
 pub enum ThreadScope {
-    /// 0, treated as block
+    /// Number 0 in a call; treated as block
     #[strum(serialize = "thread", serialize = "__NV_THREAD_SCOPE_THREAD")]
     Thread,
-    /// 1
+    /// Number 1 in a call
     #[strum(serialize = "block", serialize = "cta", serialize = "__NV_THREAD_SCOPE_BLOCK")]
     Block,
-    /// 2, treated as device before sm_90
+    /// Number 2 in a call; treated as device before sm_90
     #[strum(serialize = "cluster", serialize = "__NV_THREAD_SCOPE_CLUSTER")]
     Cluster,
-    /// 3
+    /// Number 3 in a call
     #[strum(serialize = "device", serialize = "gpu", serialize = "__NV_THREAD_SCOPE_DEVICE")]
     Device,
-    /// 4
+    /// Number 4 in a call
     #[strum(serialize = "system", serialize = "sys", serialize = "__NV_THREAD_SCOPE_SYSTEM")]
     System,
 }
@@ -59,7 +59,8 @@ pub enum Argument<T> {
 }
 
 impl<T> Argument<T> {
-    /// Returns the value. Refuses a number out of range, and an operand that is not a literal.
+    /// Returns the value of the argument. Refuses a number out of range, and an argument that is only known
+    /// at run time.
     pub(super) fn literal(
         self,
         out_of_range: impl FnOnce(i64) -> BuiltinRefusal,
@@ -74,7 +75,8 @@ impl<T> Argument<T> {
     }
 }
 
-/// An operand type for [`Argument`]: all values in numeric order, each with its names, the main one first.
+/// Kind of operand that an [`Argument`] holds: memory order or scope. Its values are in numeric order. Each
+/// has one or more names, the main name first.
 pub trait NumberedOperand: Copy + VariantArray + EnumMessage {
     const KIND: &'static str;
 }
@@ -90,7 +92,7 @@ impl NumberedOperand for ThreadScope {
 impl MemoryOrder {
     pub const ALL: &'static [MemoryOrder] = MemoryOrder::VARIANTS;
 
-    /// True if later accesses stay after the operation.
+    /// True if later accesses cannot move before the operation.
     pub const fn acquires(self) -> bool {
         matches!(
             self,
@@ -98,13 +100,13 @@ impl MemoryOrder {
         )
     }
 
-    /// True if earlier accesses stay before the operation.
+    /// True if earlier accesses cannot move after the operation.
     pub const fn releases(self) -> bool {
         matches!(self, MemoryOrder::Release | MemoryOrder::AcqRel | MemoryOrder::SeqCst)
     }
 
-    /// Returns the weakest order that is at least as strong as both. A compare-and-swap is one instruction,
-    /// but has one order for success and one for failure.
+    /// Returns the weakest order that is at least as strong as both orders. A call of compare-and-swap has
+    /// one order for success and one for failure, but becomes one instruction.
     pub const fn join(self, other: MemoryOrder) -> MemoryOrder {
         match (self, other) {
             (MemoryOrder::SeqCst, _) | (_, MemoryOrder::SeqCst) => MemoryOrder::SeqCst,
@@ -117,8 +119,8 @@ impl MemoryOrder {
         }
     }
 
-    /// PTX qualifier of an order weaker than [`MemoryOrder::SeqCst`]. PTX has no sequentially consistent
-    /// access.
+    /// PTX qualifier of an order weaker than [`MemoryOrder::SeqCst`]. PTX has no qualifier for sequentially
+    /// consistent accesses.
     pub(super) const fn qualifier(self) -> &'static str {
         match self {
             MemoryOrder::Relaxed => "relaxed",
@@ -133,7 +135,8 @@ impl MemoryOrder {
 impl ThreadScope {
     pub const ALL: &'static [ThreadScope] = ThreadScope::VARIANTS;
 
-    /// PTX qualifier. Clusters exist from sm_90 on; before that, the device stands for the cluster.
+    /// PTX qualifier of the scope. Clusters exist from sm_90 on; for earlier targets, cluster scope becomes
+    /// GPU scope.
     pub const fn qualifier(self, target: PtxTarget) -> &'static str {
         match self {
             ThreadScope::Thread | ThreadScope::Block => "cta",
@@ -147,7 +150,8 @@ impl ThreadScope {
 impl<T: NumberedOperand> FromStr for Argument<T> {
     type Err = BuiltinRefusal;
 
-    /// Parses a name, a number (also out of range), or `runtime`.
+    /// Parses a memory order or scope: a name, a number (also out of range), or `runtime` for an argument
+    /// that is only known at run time.
     fn from_str(text: &str) -> Result<Self, BuiltinRefusal> {
         if text == "runtime" {
             return Ok(Argument::Runtime);
@@ -167,7 +171,7 @@ impl<T: NumberedOperand> FromStr for Argument<T> {
     }
 }
 
-/// Parses a legal value: a name or a number in range.
+/// Parses a legal value of a memory order or scope: a name, or a number in range.
 fn literal<T: NumberedOperand>(text: &str) -> Result<T, BuiltinRefusal> {
     match text.parse()? {
         Argument::Literal(value) => Ok(value),
@@ -176,8 +180,8 @@ fn literal<T: NumberedOperand>(text: &str) -> Result<T, BuiltinRefusal> {
                 T::VARIANTS.iter().filter_map(|v| v.get_serializations().first().copied()).collect();
             let last = T::VARIANTS.len().saturating_sub(1);
             refuse(
-                format!("`{}` is no {}", excerpt(text), T::KIND),
-                format!("one of {}, or 0 to {last}", names.join(", ")),
+                format!("`{}` is not a {}", excerpt(text), T::KIND),
+                format!("it is one of {}, or a number from 0 to {last}", names.join(", ")),
             )
         }
     }
@@ -217,10 +221,10 @@ impl<T> From<T> for Argument<T> {
     }
 }
 
-/// Target architecture: `sm_` and a number from 50, with an optional letter.
+/// Target architecture of a builtin call: `sm_` and a number from 50, with an optional letter.
 ///
-/// This type differs from [`atoms_isa::Arch`], because builtins have rules for architectures without machine
-/// code here.
+/// This type differs from [`atoms_isa::Arch`], because builtins also have rules for architectures whose
+/// machine code is not supported here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PtxTarget {
     number: u16,
@@ -246,7 +250,7 @@ impl FromStr for PtxTarget {
             (Some(number), Some([letter])) => Ok(PtxTarget { number, letter: Some(*letter) }),
             _ => refuse(
                 format!("unknown architecture `{}`", excerpt(text)),
-                "`sm_` and a number from 50 to 129, such as `sm_90` or `sm_100a`",
+                "a target is `sm_` and a number from 50 to 129, such as `sm_90` or `sm_100a`",
             ),
         }
     }

@@ -1,10 +1,10 @@
-//! Refusals of builtin calls.
+//! Refusals of builtin calls: message, help, and number of the compiler's diagnostic.
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, miette::Diagnostic)]
 #[error("{message}{}", .number.map(|number| format!(" (diagnostic {number})")).unwrap_or_default())]
 #[diagnostic(help("{help}"))]
 pub struct BuiltinRefusal {
-    /// Number of the diagnostic, if \[NVVM\] states one.
+    /// Number of the compiler's diagnostic, if \[NVVM\] states one.
     pub number: Option<u16>,
     /// Error message. In the dialect [`super::Dialect::Current`] this is the compiler's wording.
     pub message: String,

@@ -1,4 +1,4 @@
-//! PTX of a call: lines, and the registers in them.
+//! Writer of the PTX of one builtin call: lines, and the registers in them.
 
 use super::{ObjectType, PtxTarget, TypeClass};
 use std::fmt::{self, Write};
@@ -36,7 +36,7 @@ impl RegisterType {
     }
 }
 
-/// A register that the text uses but does not declare.
+/// A register that the PTX lines use but do not declare.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FreeRegister {
     pub name: String,
@@ -46,21 +46,23 @@ pub struct FreeRegister {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum InputRole {
     Object,
-    /// Value to combine or store. For 16 bytes, the low half comes first.
+    /// Value that the operation combines or stores. A value of 16 bytes has two inputs, the low half first.
     Value,
     Compare,
     ValueAddress,
-    /// Generic address of the expected value. The old value is stored there too.
+    /// Generic address of the expected value of a compare-and-swap. The old value of the object is stored
+    /// there too.
     ExpectedAddress,
     ResultAddress,
 }
 
-/// A register that must be set before the text.
+/// A register that must be set before the PTX lines execute.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Input {
     pub register: String,
     pub role: InputRole,
-    /// PTX type of the argument. Values below 32 bits are sign-extended.
+    /// PTX type of the call's argument that is passed in this register. Values below 32 bits are
+    /// sign-extended.
     pub passed_as: &'static str,
 }
 
@@ -71,8 +73,9 @@ pub struct Expansion {
     /// Registers that `lines` uses without declaring them, inputs first.
     pub registers: Vec<FreeRegister>,
     pub inputs: Vec<Input>,
-    /// Registers of the result, low half first. Empty if no register holds the result. A result below 32 bits
-    /// is sign-extended, except for single instructions of the documented dialect.
+    /// Registers that hold the result, low half first. Empty if the call has no result, or stores it to
+    /// memory. A result below 32 bits is sign-extended, except if the dialect `nvvm` expands to a single
+    /// instruction.
     pub result: Vec<String>,
     pub warnings: Vec<Warning>,
 }
@@ -94,11 +97,12 @@ impl Expansion {
         Expansion { lines: vec![line], ..Expansion::default() }
     }
 
-    /// Returns a module with one kernel `name` that executes the call once per thread. Its parameters are the
-    /// inputs in order, then the generic address for the result, if any.
+    /// Returns a PTX module with one kernel `name` that executes the call once per thread. The kernel's
+    /// parameters are the inputs in order. If there is a result, the last parameter is the generic address to
+    /// store it at.
     pub fn module(&self, name: &str, target: PtxTarget) -> String {
-        // 9.4 is the first PTX version with every target from sm_75 to sm_121. Assemblers for older targets
-        // only accept versions up to 8.7.
+        // 9.4 is the first PTX version that supports every target from sm_75 to sm_121. The assembler for
+        // targets before sm_75 accepts PTX versions up to 8.7.
         let version = if target.number() < 75 { "8.7" } else { "9.4" };
         let mut params: Vec<String> = Vec::new();
         let mut loads = String::new();
@@ -169,7 +173,8 @@ impl Writer {
         name.into()
     }
 
-    /// Allocates a register that the caller sets. Inputs must be allocated before all other registers.
+    /// Allocates a register that the caller must set. Inputs must be allocated before all other registers, so
+    /// that they are first in the list of registers.
     pub(super) fn input(&mut self, role: InputRole, ty: RegisterType, passed_as: &'static str) -> String {
         let register = self.register(ty);
         self.text.inputs.push(Input { register: register.clone(), role, passed_as });
@@ -180,7 +185,7 @@ impl Writer {
         self.input(role, RegisterType::B64, "u64")
     }
 
-    /// Sign-extends or zero-extends a value of an object type to 32 bits.
+    /// Emits the sign-extension or zero-extension of a value of an object type to 32 bits.
     pub(super) fn extended(&mut self, ty: ObjectType, value: &str) -> String {
         let register = self.register(RegisterType::B32);
         match ty.class() {
@@ -203,7 +208,8 @@ impl Writer {
         self.text.warnings.push(Warning { number, message: message.into() });
     }
 
-    /// Ends the text. Instruction `store` stores the result at address `to`, or registers hold the result.
+    /// Ends the PTX. With an address `to`, instruction `store` stores the result there. Without, the
+    /// registers `result` hold the result.
     pub(super) fn give(mut self, store: &str, to: Option<&str>, result: &[&str]) -> Expansion {
         let Some(to) = to else { return self.finish(result) };
         match result {

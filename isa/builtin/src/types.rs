@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TypeClass {
-    /// Bits without arithmetic: exchange, compare-and-swap, bitwise.
+    /// Type without arithmetic, for exchange, compare-and-swap and bitwise operations.
     Bits,
     Unsigned,
     Signed,
@@ -37,12 +37,12 @@ macro_rules! types {
             /// All types in the order of the table in `docs/builtins.md`.
             pub const ALL: &[ObjectType] = &[$(ObjectType::$variant,)*];
 
-            /// Short name: letter of the class and width in bits.
+            /// Short name, such as `u32`: letter of the type class and width in bits.
             pub const fn name(self) -> &'static str {
                 match self { $(ObjectType::$variant => $name,)* }
             }
 
-            /// Name in CUDA C++. `U128` stands for any type of 16 bytes.
+            /// Name in CUDA C++. The name of `U128` is used for every type of 16 bytes.
             pub const fn cuda_name(self) -> &'static str {
                 match self { $(ObjectType::$variant => $cuda,)* }
             }
@@ -84,7 +84,8 @@ impl ObjectType {
         8 * self.bytes()
     }
 
-    /// Mask of the object's bits at the bottom of a word. Only for objects of 1 and 2 bytes.
+    /// Mask of the object's bits if the object is in the lowest bits of a word. Only for objects of 1 and 2
+    /// bytes.
     pub(super) const fn ones(self) -> u32 {
         if self.bytes() == 1 { 0xff } else { 0xffff }
     }
@@ -109,7 +110,8 @@ impl ObjectType {
         })
     }
 
-    /// Type of a class and a width in bytes, as in the suffixes of names.
+    /// Returns the type with a type class and a width in bytes, which are the suffixes of builtin names.
+    /// `None` if there is no such type.
     pub const fn of(class: TypeClass, bytes: u32) -> Option<ObjectType> {
         Some(match (class, bytes) {
             (TypeClass::Unsigned | TypeClass::Bits, _) => return ObjectType::unsigned(bytes),

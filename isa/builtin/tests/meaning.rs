@@ -1,5 +1,5 @@
-//! Runs the emitted PTX in a small interpreter and compares the result with the operation of the language.
-//! Also tests properties of all calls.
+//! Runs the PTX of builtins in a small interpreter, and compares the result with the operation that the
+//! language specifies. Also tests properties that all calls have.
 
 use crate::interpreter;
 
@@ -16,8 +16,8 @@ const VALUE: u64 = 0x40;
 const EXPECTED: u64 = 0x50;
 const RESULT: u64 = 0x60;
 
-/// Returns the new value that the language specifies for an old value. Independent of [`combine`]: derived
-/// from the builtin, not from PTX.
+/// Returns the new value that the language specifies for the builtin and an old value. It is derived from the
+/// builtin, not from PTX, and so independent of the interpreter's [`combine`].
 fn language(op: BuiltinOp, ty: ObjectType, old: u128, value: u128, compare: u128) -> u128 {
     let letter = ty.class().letter();
     match op {
@@ -35,7 +35,7 @@ fn language(op: BuiltinOp, ty: ObjectType, old: u128, value: u128, compare: u128
     }
 }
 
-/// Returns the value as a register of the width holds it: sign-extended to at least 32 bits.
+/// Returns the value as it is in a register: sign-extended to at least 32 bits.
 fn in_register(ty: ObjectType, value: u128) -> u128 {
     if ty.is_subword() && ty.class() == TypeClass::Signed {
         return signed(value, ty.bits()) as u128 & mask(32);
@@ -54,7 +54,7 @@ struct Case {
     compare: u128,
 }
 
-/// Runs an expansion and checks memory and result. Returns false if the call does not expand.
+/// Runs the PTX of a call, and checks memory and result. Returns false if the call is refused.
 fn check(case: &Case) -> bool {
     let Ok(expansion) = expand(&case.call, case.target, case.dialect) else { return false };
     let bytes = case.ty.bytes();
@@ -83,7 +83,7 @@ fn check(case: &Case) -> bool {
     if roles.contains(&InputRole::ExpectedAddress) {
         assert_eq!(result, u128::from(old == case.compare), "{context}");
     } else if !expansion.result.is_empty() {
-        // The documented dialect does not specify the upper bits after a single instruction.
+        // For a single instruction, the dialect `nvvm` does not specify the upper bits of the result.
         let bare =
             case.dialect == Dialect::Nvvm && matches!(op, BuiltinOp::Load | BuiltinOp::CompareExchange);
         let (got, wanted) = (result, in_register(case.ty, old));
@@ -119,7 +119,7 @@ fn types() -> Vec<ObjectType> {
     ObjectType::ALL.iter().copied().filter(|ty| ty.class() != TypeClass::Half).collect()
 }
 
-/// Generates a value of a type: any bits, bits at boundaries of comparisons, or a small float.
+/// Generates a value of a type: random bits, bits near the limits of comparisons, or a small float.
 fn value(ty: ObjectType) -> BoxedStrategy<u128> {
     let bits = ty.bits();
     match ty {
@@ -201,7 +201,8 @@ impl std::fmt::Debug for Case {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 4096, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// The text changes memory and returns a value as the language specifies. All other bytes are unchanged.
+    /// The PTX changes memory and returns a value as the language specifies. All other bytes of memory stay
+    /// unchanged.
     #[test]
     fn the_text_does_what_the_builtin_says(case in case()) {
         check(&case);
@@ -287,7 +288,7 @@ fn every_call_expands_or_is_refused() {
     assert!(expanded > 50_000 && refused > 50_000 && ran > 5_000, "{expanded} {refused} {ran}");
 }
 
-/// The parser of `atoms_isa` accepts all emitted text, as a snippet and as a module.
+/// The parser of `atoms_isa` accepts all PTX that builtins expand to, as loose instructions and as a module.
 #[test]
 fn what_is_emitted_is_read() {
     let mut texts = BTreeMap::new();
@@ -338,7 +339,7 @@ fn names_its_registers(expansion: &Expansion) {
     }
 }
 
-/// Names parse back to their builtin, and misspellings suggest the intended name.
+/// Each name parses to its builtin. The message for a misspelled name suggests the intended name.
 #[test]
 fn names_are_read_as_they_are_written() {
     for builtin in Builtin::all() {

@@ -1,13 +1,13 @@
-//! The documented dialect: one row for each statement of [NVVM] about atomics (spec 8.1 to 8.4). Where
-//! statements contradict each other, the row shows the choice of `docs/builtins.md`.
+//! Dialect `nvvm`: one row for each statement of [NVVM] about atomics (spec 8.1 to 8.4). Where statements
+//! contradict each other, the row tests the one that `docs/builtins.md` follows.
 
 use atoms_builtin::{
     Builtin, BuiltinOp, BuiltinRefusal, Call, Dialect, Expansion, Hint, ObjectType, PtxTarget, atom_text,
     expand, membar_text, parse,
 };
 
-/// Expected result of a row: the joined lines without register names, or the number of a diagnostic and part
-/// of its message.
+/// Expected result of a row: the PTX lines, joined and without register names, or the number of a diagnostic
+/// and part of its message.
 enum Want {
     Text(&'static str),
     Refused(Option<u16>, &'static str),
@@ -24,7 +24,7 @@ fn run(name: &str, ty: &str, order: &str, scope: &str, target: &str) -> Result<E
     expand(&call, target.parse::<PtxTarget>()?, Dialect::Nvvm)
 }
 
-/// Joins the lines and replaces every register by `R`.
+/// Joins the PTX lines, and replaces every register by `R`.
 fn shape(expansion: &Expansion) -> String {
     let mut out = String::new();
     for line in &expansion.lines {
@@ -43,14 +43,14 @@ fn shape(expansion: &Expansion) -> String {
 
 #[rustfmt::skip]
 const ROWS: &[(&str, &str, &str, &str, &str, &str, Want)] = &[
-    // statement, builtin, type, order, scope, target
-    // -- the newer family, sm_70 and later
+    // Columns: statement of [NVVM], builtin, type, order, scope, target, expected result. First rows: the
+    // `__nv_atomic_*` family, sm_70 and later.
     ("ld.order.scope.type", "__nv_atomic_load_4", "", "acquire", "device", "sm_70", Text("ld.acquire.gpu.b32R,[R];")),
     ("st.order.scope.type", "__nv_atomic_store_4", "", "release", "system", "sm_80", Text("st.release.sys.b32[R],R;")),
     ("atom.add.order.scope.type", "__nv_atomic_fetch_add_4_u", "", "acq_rel", "block", "sm_80", Text("atom.add.acq_rel.cta.u32R,[R],R;")),
     ("atom.cas.order.scope.type", "__nv_atomic_compare_exchange_8", "", "relaxed", "device", "sm_80", Text("atom.cas.relaxed.gpu.b64R,[R],R,R;")),
     ("the generic names take the type of the object", "__nv_atomic_load", "f64", "relaxed", "device", "sm_80", Text("ld.relaxed.gpu.b64R,[R];")),
-    // -- orders
+    // Rows on memory orders.
     ("order 0 is relaxed", "__nv_atomic_fetch_or_4", "", "0", "1", "sm_80", Text("atom.or.relaxed.cta.b32R,[R],R;")),
     ("order 1, consume, is acquire", "__nv_atomic_fetch_or_4", "", "1", "1", "sm_80", Text("atom.or.acquire.cta.b32R,[R],R;")),
     ("order 2 is acquire", "__nv_atomic_fetch_or_4", "", "2", "1", "sm_80", Text("atom.or.acquire.cta.b32R,[R],R;")),
@@ -67,8 +67,8 @@ const ROWS: &[(&str, &str, &str, &str, &str, &str, Want)] = &[
     ("stores refuse acquire", "__nv_atomic_store_4", "", "2", "3", "sm_80", Refused(Some(3749), "unexpected memory order")),
     ("stores refuse acq_rel", "__nv_atomic_store_4", "", "4", "3", "sm_80", Refused(Some(3749), "unexpected memory order")),
     ("an order beyond 5", "__nv_atomic_fetch_or_4", "", "6", "3", "sm_80", Refused(Some(3746), "6")),
-    ("the order is a constant", "__nv_atomic_fetch_or_4", "", "runtime", "3", "sm_80", Refused(None, "no constant")),
-    // -- scopes
+    ("the order is a constant", "__nv_atomic_fetch_or_4", "", "runtime", "3", "sm_80", Refused(None, "not a constant")),
+    // Rows on scopes.
     ("scope 0 is cta", "__nv_atomic_load_4", "", "0", "0", "sm_90", Text("ld.relaxed.cta.b32R,[R];")),
     ("scope 1 is cta", "__nv_atomic_load_4", "", "0", "1", "sm_90", Text("ld.relaxed.cta.b32R,[R];")),
     ("scope 2 is cluster from sm_90", "__nv_atomic_load_4", "", "0", "2", "sm_90", Text("ld.relaxed.cluster.b32R,[R];")),
@@ -76,8 +76,8 @@ const ROWS: &[(&str, &str, &str, &str, &str, &str, Want)] = &[
     ("scope 3 is gpu", "__nv_atomic_load_4", "", "0", "3", "sm_90", Text("ld.relaxed.gpu.b32R,[R];")),
     ("scope 4 is sys", "__nv_atomic_load_4", "", "0", "4", "sm_90", Text("ld.relaxed.sys.b32R,[R];")),
     ("a scope beyond 4", "__nv_atomic_load_4", "", "0", "5", "sm_90", Refused(Some(3747), "unexpected atomic operation scope")),
-    ("the scope is a constant", "__nv_atomic_load_4", "", "0", "runtime", "sm_90", Refused(None, "no constant")),
-    // -- types and widths
+    ("the scope is a constant", "__nv_atomic_load_4", "", "0", "runtime", "sm_90", Refused(None, "not a constant")),
+    // Rows on types and widths.
     ("b for and, or, xor", "__nv_atomic_fetch_xor_8", "", "0", "1", "sm_80", Text("atom.xor.relaxed.cta.b64R,[R],R;")),
     ("b for exchange", "__nv_atomic_exchange_4", "", "0", "1", "sm_80", Text("atom.exch.relaxed.cta.b32R,[R],R;")),
     ("u for unsigned max", "__nv_atomic_fetch_max_8_u", "", "0", "1", "sm_80", Text("atom.max.relaxed.cta.u64R,[R],R;")),
@@ -99,10 +99,10 @@ const ROWS: &[(&str, &str, &str, &str, &str, &str, Want)] = &[
     ("no float bits", "__nv_atomic_fetch_and", "f32", "0", "1", "sm_80", Refused(Some(3745), "and")),
     ("half precision from sm_90", "__nv_atomic_load", "f16", "0", "1", "sm_89", Refused(Some(3759), "f16")),
     ("half precision on sm_90", "__nv_atomic_load", "f16", "0", "1", "sm_90", Text("ld.relaxed.cta.b16R,[R];")),
-    // -- subtraction
+    // Rows on subtraction.
     ("an integer is negated and added", "__nv_atomic_fetch_sub_4_u", "", "0", "1", "sm_80", Text("neg.s32R,R; atom.add.relaxed.cta.u32R,[R],R;")),
     ("a float is negated and added", "__nv_atomic_fetch_sub_8_f", "", "0", "1", "sm_80", Text("neg.f64R,R; atom.add.relaxed.cta.f64R,[R],R;")),
-    // -- before sm_70
+    // Rows on targets before sm_70.
     ("loads are volatile", "__nv_atomic_load_4", "", "2", "3", "sm_69", Text("ld.volatile.b32R,[R];")),
     ("stores are volatile", "__nv_atomic_store_4", "", "0", "3", "sm_60", Text("st.volatile.b32[R],R;")),
     ("operations are volatile", "__nv_atomic_fetch_add_4_u", "", "0", "3", "sm_60", Text("atom.add.volatile.u32R,[R],R;")),
@@ -113,7 +113,7 @@ const ROWS: &[(&str, &str, &str, &str, &str, &str, Want)] = &[
     ("no 128-bit store", "__nv_atomic_store_16", "", "0", "1", "sm_61", Refused(Some(3764), "128 bits")),
     ("no 128-bit exchange", "__nv_atomic_exchange_16", "", "0", "1", "sm_69", Refused(Some(3766), "128 bits")),
     ("no 16-bit store", "__nv_atomic_store_2", "", "0", "1", "sm_69", Refused(Some(3765), "16 bits")),
-    // -- the fence
+    // Rows on the fence.
     ("fence 3 is sc", "__nv_atomic_thread_fence", "", "3", "3", "sm_80", Text("fence.sc.gpu;")),
     ("fence 4 is acq_rel", "__nv_atomic_thread_fence", "", "4", "4", "sm_80", Text("fence.acq_rel.sys;")),
     ("fence 5 is sc", "__nv_atomic_thread_fence", "", "5", "0", "sm_80", Text("fence.sc.cta;")),
@@ -126,7 +126,7 @@ const ROWS: &[(&str, &str, &str, &str, &str, &str, Want)] = &[
     ("a device fence before sm_70", "__nv_atomic_thread_fence", "", "4", "3", "sm_60", Text("membar.gl;")),
     ("a system fence before sm_70", "__nv_atomic_thread_fence", "", "4", "4", "sm_60", Text("membar.sys;")),
     ("__threadfence", "__threadfence", "", "5", "3", "sm_80", Text("membar.gl;")),
-    // -- sub-word objects
+    // Rows on objects smaller than a word.
     ("a fetch of one byte is a loop", "__nv_atomic_fetch_add", "u8", "acq_rel", "1", "sm_80", Text(
         "fence.acq_rel.cta; and.b64R,R,-4; cvt.u32.u64R,R; and.b32R,R,3; shl.b32R,R,3; mov.b32R,255; shl.b32R,R,R; not.b32R,R; \
          ld.relaxed.cta.b32R,[R]; $L__BB0_1:shr.u32R,R,R; and.b32R,R,255; add.s32R,R,R; and.b32R,R,255; shl.b32R,R,R; and.b32R,R,R; or.b32R,R,R; \
@@ -144,7 +144,7 @@ const ROWS: &[(&str, &str, &str, &str, &str, &str, Want)] = &[
          and.b32R,R,255; shl.b32R,R,R; and.b32R,R,255; shl.b32R,R,R; ld.relaxed.cta.b32R,[R]; and.b32R,R,R; $L__BB0_1:or.b32R,R,R; or.b32R,R,R; \
          atom.cas.relaxed.cta.b32R,[R],R,R; setp.eq.b32R,R,R; @Rbra$L__BB0_2; and.b32R,R,R; setp.ne.b32R,R,R; mov.b32R,R; @Rbra$L__BB0_1; $L__BB0_2:\
          shr.u32R,R,R; and.b32R,R,255; fence.sc.cta;")),
-    // -- the older family
+    // Rows on the `__nvvm_atom_*` family.
     ("no scope is gpu", "__nvvm_atom_add_gen_i", "", "0", "0", "sm_80", Text("atom.add.u32R,[R],R;")),
     ("cta in the name", "__nvvm_atom_cta_add_gen_i", "", "0", "0", "sm_80", Text("atom.cta.add.u32R,[R],R;")),
     ("sys in the name", "__nvvm_atom_sys_cas_gen_ll", "", "0", "0", "sm_80", Text("atom.sys.cas.b64R,[R],R,R;")),
@@ -190,7 +190,8 @@ fn every_statement_holds() {
     assert!(bad.is_empty(), "{} of {} rows\n{}", bad.len(), ROWS.len(), bad.join("\n"));
 }
 
-/// Identifiers match the ranges of [NVVM] and the names at their ends.
+/// Identifiers of builtins are in the ranges of [NVVM], and its names have the first and last identifier of a
+/// range.
 #[test]
 fn identifiers_are_those_documented() {
     #[rustfmt::skip]
@@ -227,7 +228,7 @@ fn identifiers_are_those_documented() {
     assert_eq!(ids, documented, "each identifier once, and no other");
     assert_eq!(ids.iter().filter(|id| (207..=275).contains(*id)).count(), 69);
     assert_eq!(ids.iter().filter(|id| (417..=473).contains(*id)).count(), 57);
-    // [NVVM] names the subtractions of floats.
+    // [NVVM] lists names for the subtraction of floats, too.
     assert_eq!(parse("__nv_atomic_fetch_sub_4_f").unwrap().id(), Some(437));
     assert_eq!(parse("__nv_atomic_fetch_sub_8_f").unwrap().id(), Some(440));
 }
@@ -250,7 +251,8 @@ fn names_are_constructed_as_documented() {
     assert_eq!(number(BuiltinOp::And, ObjectType::B128), Some(3748));
     assert_eq!(number(BuiltinOp::Add, ObjectType::F16x2), Some(3745));
     assert_eq!(number(BuiltinOp::Inc, ObjectType::U32), Some(852));
-    // Kinds of the front end: the first of a pair is renamed, the second has an explicit name.
+    // Kind numbers of the compiler's front end: the front end constructs the name of the first kind of a
+    // pair; the second kind has an explicit name.
     #[rustfmt::skip]
     const KINDS: &[(u16, BuiltinOp)] = &[
         (0x6241, BuiltinOp::CompareExchange), (0x6248, BuiltinOp::Exchange), (0x624f, BuiltinOp::Add), (0x6257, BuiltinOp::Sub),

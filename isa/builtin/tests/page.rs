@@ -13,7 +13,7 @@ fn target(name: &str) -> PtxTarget {
     name.parse().unwrap()
 }
 
-/// Returns the lines of a call in one cell, or `refused`.
+/// Returns the PTX lines of a call for one cell of a table, or `refused`.
 fn cell(call: &Call, arch: &str, dialect: Dialect) -> String {
     match expand(call, target(arch), dialect) {
         Ok(expansion) => {
@@ -116,7 +116,7 @@ fn scopes() -> String {
     table
 }
 
-/// Returns one word for the implementation of an operation on a type.
+/// Returns one word that tells how an operation on a type is implemented.
 fn fate(op: BuiltinOp, form: NameForm, ty: ObjectType, arch: &str) -> &'static str {
     let call =
         Call { ty: Some(ty), order: MemoryOrder::Relaxed.into(), ..Call::new(Builtin::Nv { op, form }) };
@@ -168,7 +168,7 @@ fn types() -> String {
 fn diagnostics() -> String {
     #[rustfmt::skip]
     const CASES: &[(&str, &str, &str, &str, &str, &str, &str)] = &[
-        // refused case, name, type, type of the other arguments, order, scope, target
+        // Columns: refused case, builtin, object type, type of the other arguments, order, scope, target.
         ("no such operation for the target", "__nvvm_atom_add_gen_f2", "", "", "0", "3", "sm_89"),
         ("no such operation on the type", "__nv_atomic_fetch_and", "f32", "", "0", "3", "sm_80"),
         ("an order beyond 5", "__nv_atomic_load_4", "", "", "6", "3", "sm_80"),

@@ -1,8 +1,8 @@
-//! Compares the dialect `current` with the output of a compiler, row by row (spec 8.5).
+//! Compares the dialect `current` with the output of a real compiler, row by row (spec 8.5).
 //!
-//! `tests/vectors/nvvm_sample.json` is a sample of its output. `nvvm_shapes.json` was compiled for this
-//! project with the same release. A row is {key, targets, status, ptx or error}. The key is the name, the
-//! type, the order (for a compare-and-swap also the order on failure) and the scope.
+//! `tests/vectors/nvvm_sample.json` is a given sample of the compiler's output. `nvvm_shapes.json` was
+//! compiled for this project with the same release. A row is {key, targets, status, ptx or error}. The key
+//! contains the name, the type, the order (for a compare-and-swap also the order on failure) and the scope.
 
 use atoms_builtin::{
     Argument, BuiltinRefusal, Call, CasStrength, Dialect, Expansion, ObjectPlace, PtxTarget, expand, parse,
@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// Replaces free names: registers by order of appearance within their kind, labels, the shared array. Also
-/// drops insignificant white space.
+/// Replaces names that the compiler may select freely: registers (numbered by order of appearance within
+/// their kind), labels, the shared array. Also removes white space that has no meaning.
 fn canonical(lines: &[String]) -> Vec<String> {
     let mut names: BTreeMap<String, String> = BTreeMap::new();
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
@@ -121,8 +121,8 @@ fn mismatch(row: &Value, got: &Result<Expansion, BuiltinRefusal>) -> Option<Stri
     }
 }
 
-/// Runs every row of a file for every target. Prints the matches by family and target, and fails on any
-/// mismatch.
+/// Compares every row of a file for each of its targets. Prints the number of matches by family and target,
+/// and fails on any mismatch.
 #[allow(clippy::print_stdout)] // prints for people
 fn run(path: PathBuf) {
     let rows: Vec<Value> = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
@@ -159,13 +159,13 @@ fn the_sample_is_reproduced() {
     run(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors/nvvm_sample.json"));
 }
 
-/// Tests one row for each text and each message that the sample lacks, from the same compiler.
+/// Tests the texts and messages that the sample does not contain, with one row of the same compiler for each.
 #[test]
 fn shapes_beyond_the_sample_are_reproduced() {
     run(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors/nvvm_shapes.json"));
 }
 
-/// Operands that are not literals, and illegal literals, are refused in the compiler's wording.
+/// Operands that are not literals, and literals out of range, are refused in the compiler's wording.
 #[test]
 fn operands_that_are_no_literals_are_refused() {
     #[rustfmt::skip]
@@ -199,7 +199,7 @@ fn operands_that_are_no_literals_are_refused() {
     }
 }
 
-/// A name with width and class is the same call as a generic name with the type.
+/// A name with width and class means the same call as the generic name with this type.
 #[test]
 fn sized_names_are_the_value_forms() {
     #[rustfmt::skip]
@@ -225,7 +225,7 @@ fn sized_names_are_the_value_forms() {
     }
 }
 
-/// The older family implements the functions.
+/// The `__nvvm_atom_*` builtins expand to the same PTX as the `atomic*` functions.
 #[test]
 fn older_builtins_are_the_functions() {
     #[rustfmt::skip]

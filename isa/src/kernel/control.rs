@@ -6,19 +6,22 @@ use crate::kernel::source::Source;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BranchCondition {
     Thread,
-    /// `BRA.U`: one decision for all converged threads. The condition is a uniform predicate, or the guard,
-    /// which the compiler made equal in all of them.
+    /// `BRA.U`: all converged threads branch, or none. The condition is a uniform predicate, or a guard that
+    /// the compiler made equal in all these threads.
     Uniform(PredSource),
     Any,
-    /// Each thread decides for itself: this predicate and the guard must hold.
+    /// Each thread decides by itself: it branches if this predicate and the guard are true.
     ThreadIf(PredSource),
-    /// `BRA.DIV`: all converged threads branch unless they include all live threads of this mask.
+    /// `BRA.DIV`: operand is a mask of threads. All converged threads branch, unless every live thread of the
+    /// mask is one of them.
     Apart(Source),
-    /// `BRA.CONV`: all converged threads branch if they include all live threads of this mask.
+    /// `BRA.CONV`: operand is a mask of threads. All converged threads branch if every live thread of the
+    /// mask is one of them.
     Together(Source),
 }
 
-/// Register that holds a jump address. Code addresses are byte offsets in the kernel, 16 per instruction.
+/// Register that holds a jump address, which is a byte offset in the kernel. Each instruction has 16 bytes of
+/// this address space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JumpBase {
     Thread(Reg),
@@ -28,7 +31,7 @@ pub enum JumpBase {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString)]
 #[strum(serialize_all = "lowercase", ascii_case_insensitive)]
 pub enum BarrierVote {
-    /// `.POPC`: number of threads in which the predicate holds.
+    /// `.POPC`: number of threads in which the predicate is true.
     #[strum(serialize = "popc")]
     Count,
     #[strum(serialize = "and")]
@@ -39,16 +42,17 @@ pub enum BarrierVote {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BlockBarrier {
-    /// Number of the barrier, 0 to 15. If `packed`, also the number of threads.
+    /// Number of the barrier, 0 to 15. If `packed` is true, this operand also contains the number of threads.
     pub barrier: Source,
-    /// Threads expected; all threads of the block if absent or 0.
+    /// Number of threads that the barrier waits for. All threads of the CTA if absent or 0.
     pub threads: Option<Source>,
-    /// True if bits 0 to 15 of `barrier` are the barrier's number and bits 16 to 27 the number of threads.
-    /// Source: listings, which then name one register twice.
+    /// True if the operand `barrier` contains two values: the barrier number in bits 15:0 and the number of
+    /// threads in bits 27:16. Source: listings, in which such a BAR names one register twice.
     pub packed: bool,
     /// True if threads that arrive also wait (`BAR.SYNC`). False if they continue (`BAR.ARV`).
     pub wait: bool,
-    /// Predicate that `BAR.RED` reduces over the waiting threads; [`WarpOp::BarrierResult`] reads the result.
+    /// Predicate that `BAR.RED` combines over the waiting threads. [`WarpOp::BarrierResult`] reads the
+    /// result.
     pub vote: Option<(BarrierVote, PredSource)>,
 }
 
@@ -60,7 +64,7 @@ pub enum Control {
         condition: BranchCondition,
     },
     Jump {
-        /// The register, or the low one of a pair whose high word is ignored.
+        /// Register with the address. If it is a pair, this is the low register, and the high one is ignored.
         base: JumpBase,
         offset: i32,
     },
@@ -75,8 +79,9 @@ pub enum Control {
     SyncBarrier {
         barrier: BarrierRegister,
     },
-    /// Like [`Control::SyncBarrier`], but the core releases a thread after a long wait. PTX has no
-    /// convergence barriers of its own, so the other threads may wait for later code of this thread.
+    /// Like [`Control::SyncBarrier`], but with a limited wait, for code translated from PTX. PTX has no
+    /// convergence barriers, so the other threads may wait for something that this thread does only later.
+    /// Therefore the core releases a thread after a long wait.
     Reconverge {
         barrier: BarrierRegister,
     },
@@ -84,7 +89,7 @@ pub enum Control {
         barrier: BarrierRegister,
         pred: PredSource,
     },
-    /// Copy a convergence barrier to a register, and clear the barrier if `clear` is set.
+    /// Copy a convergence barrier to a register. With `clear`, also clear the barrier.
     BarrierToReg {
         dst: Reg,
         barrier: BarrierRegister,
@@ -94,34 +99,38 @@ pub enum Control {
         barrier: BarrierRegister,
         src: Source,
     },
-    /// Wait until the threads of the mask wait with the same mask. Threads with different masks form separate
+    /// Wait until all threads of the mask wait with this mask. Threads with different masks form separate
     /// groups.
     WarpSync {
         mask: Source,
         way: SyncWay,
     },
-    /// `ENDCOLLECTIVE`: each thread continues at the `resume` instruction of its own [`SyncWay::Collective`].
+    /// `ENDCOLLECTIVE`: end of a collective region. Each thread continues at the `resume` instruction of the
+    /// [`SyncWay::Collective`] by which it entered the region.
     EndCollective,
     Yield,
     Sleep {
         nanoseconds: Source,
-        /// `.SYNCS`: wake earlier if the phase completes that the thread's last `SYNCS.PHASECHK.TRYWAIT`
-        /// tested.
+        /// `.SYNCS`: also wake up when the phase completes that the thread tested with its last
+        /// `SYNCS.PHASECHK.TRYWAIT`.
         watch: bool,
     },
     Block(BlockBarrier),
-    /// Close the current group of the thread's LDGSTS and UBLKCP.G.S copies (LDGDEPBAR, UTMACMDFLUSH).
+    /// Close the thread's current group of asynchronous copies, which LDGSTS and UBLKCP.G.S started
+    /// (LDGDEPBAR, UTMACMDFLUSH). Later copies belong to the next group.
     EndGroup,
-    /// Wait until at most `most` groups of the thread are in flight (DEPBAR.LE SB0).
+    /// Wait until at most `most` groups of asynchronous copies of the thread are in flight (DEPBAR.LE SB0).
     WaitGroups {
         most: u32,
-        /// `cp.async.bulk.wait_group.read`: wait only until the sources have been read. Here a source counts
-        /// as read when the destination is written, but later code must not rely on that.
+        /// `cp.async.bulk.wait_group.read`: wait only until the copies have read their sources. In this core
+        /// a copy counts as having read its source when its destination is written. Later code must not rely
+        /// on that.
         read: bool,
     },
     ClusterArrive,
     ClusterWait,
-    /// Copy half of the return program counter to a register. Compilers keep a value in this counter.
+    /// Copy half of the return program counter to a register. Compiled code also uses this counter to store
+    /// other values.
     ReturnPcToReg {
         dst: Reg,
         high: bool,
@@ -130,7 +139,7 @@ pub enum Control {
         high: bool,
         src: Source,
     },
-    /// Order memory accesses. A core that executes accesses in order has nothing to do.
+    /// Order memory accesses. No effect in this core, which executes accesses in order.
     Fence,
     Nop,
 }
@@ -138,12 +147,13 @@ pub enum Control {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SyncWay {
     Plain,
-    /// `.EXCLUSIVE`: each group continues separately.
+    /// `.EXCLUSIVE`: the threads of each mask form a group that continues separately.
     Exclusive,
-    /// `.COLLECTIVE`: each group runs one copy of the instructions up to ENDCOLLECTIVE, even if its threads
-    /// came from different call sites. The compiler writes the same instructions at each of these sites.
+    /// `.COLLECTIVE`: the threads of each mask execute the instructions up to ENDCOLLECTIVE as one group,
+    /// even if they came from different call sites. The compiler writes the same instructions at each of
+    /// these call sites, so the group executes the copy at one of them.
     Collective {
-        /// Instruction at which the thread continues after the region.
+        /// Index of the instruction at which the thread continues after ENDCOLLECTIVE.
         resume: u32,
     },
 }
@@ -161,7 +171,7 @@ pub enum ShuffleMode {
     Idx,
     Up,
     Down,
-    /// The lane whose number is the exclusive or of this lane's number and the operand.
+    /// Read from the lane whose number is the exclusive or of the own lane number and the operand.
     #[strum(serialize = "bfly")]
     Butterfly,
 }
@@ -176,7 +186,7 @@ pub enum ReduxOp {
     And,
     Or,
     Xor,
-    /// Minimum of binary32 values, with -0 below +0.
+    /// Minimum of binary32 values; -0 counts as less than +0.
     MinF(FloatRedux),
     MaxF(FloatRedux),
 }
@@ -184,23 +194,26 @@ pub enum ReduxOp {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FloatRedux {
     pub absolute: bool,
-    /// True if a NaN makes the result NaN. False if NaNs are ignored.
+    /// True if the result is NaN when a value is NaN. False if NaN values are ignored.
     pub nan: bool,
 }
 
-/// A `.sync` instruction of PTX. The core executes it when all threads of the mask have reached it with the
-/// same mask and the same qualifiers, at any instruction.
+/// A `.sync` instruction of PTX, such as `shfl.sync`. The core executes it when all threads of the mask have
+/// reached such an instruction with the same mask and the same qualifiers. The threads may be at different
+/// instructions of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Collective {
     pub members: Source,
     pub op: WarpOp,
-    /// Register of each thread that receives a result for which machine code has one uniform register.
+    /// Register of each thread that receives the result, if the machine instruction has only one uniform
+    /// result register.
     pub spread: Reg,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum WarpOp {
-    /// Mask of the active lanes in which `src` holds, and the result of the vote.
+    /// Vote over the active lanes. Results are the mask of the lanes in which `src` is true, and the
+    /// predicate that `mode` selects.
     Vote {
         mode: VoteMode,
         /// Result register for the mask.
@@ -208,15 +221,15 @@ pub enum WarpOp {
         pred_dst: Pred,
         src: PredSource,
     },
-    /// Like [`WarpOp::Vote`], with the mask in a uniform register.
+    /// Like [`WarpOp::Vote`], but the mask goes to a uniform register.
     VoteUniform { mode: VoteMode, dst: UReg, pred_dst: Pred, src: PredSource },
     Shuffle {
         mode: ShuffleMode,
         dst: Reg,
-        /// Predicate result: the source lane is in range.
+        /// Predicate result: true if the source lane is in range.
         pred_dst: Pred,
         src: Reg,
-        /// Source lane or distance, as the mode says.
+        /// Number of the source lane, or distance to it, depending on `mode`.
         lane: Source,
         control: Source,
     },
@@ -225,29 +238,32 @@ pub enum WarpOp {
     /// Copy the value of the lowest active lane to a uniform register.
     ToUniform {
         dst: UReg,
-        /// Predicate result: the lane's value differs from the copied value. PT if unused.
+        /// Predicate result, per lane: the lane's value differs from the copied value. PT if unused.
         differs: Pred,
-        /// `.OR`: combine with the previous value of `differs`.
+        /// `.OR`: the new value of `differs` is combined with its previous value by a logical or.
         accumulate: bool,
         src: Source,
     },
     Match {
-        /// `.ALL`: the mask of all active lanes if all hold the same value, else zero.
+        /// `.ALL`: the result is the mask of all active lanes if all hold the same value, else zero. Without
+        /// `.ALL`: the mask of the lanes with the same value as this lane.
         all: bool,
         wide: bool,
         dst: Reg,
-        /// With `.ALL`, predicate result: all active lanes hold the same value.
+        /// Predicate result of `.ALL`: true if all active lanes hold the same value.
         pred_dst: Pred,
-        /// The value, or the low register of a pair.
+        /// Register with the value to compare, or the low register of a pair.
         src: Reg,
     },
     /// `B2R.RESULT`: result of the last `BAR.RED`.
     BarrierResult {
-        /// The count, or all ones for true.
+        /// Register result: the number of threads for `.POPC`; for the other votes all ones if true, zero if
+        /// false.
         dst: Reg,
         pred_dst: Pred,
     },
-    /// Predicate result: this lane is the elected one among the active lanes (the lowest, chosen).
+    /// Elects one of the active lanes. Predicate result: true in the elected lane. The lowest lane is elected
+    /// (project choice).
     Elect {
         pred_dst: Pred,
         /// Number of the elected lane.

@@ -12,18 +12,18 @@ use crate::kernel::source::Source;
 use crate::kernel::special::SpecialRegister;
 use atoms_ops::Op;
 
-/// Condition under which a lane executes the instruction (spec 2.6).
+/// Condition under which a lane executes the instruction, as in `@!P0` (spec 2.6).
 pub type Guard = PredSource;
 
-/// P2R and R2P: move predicates P0 to P6 to or from bits 0 to 6 of a byte.
+/// P2R and R2P: copy predicates P0 to P6 to bits 0 to 6 of a byte in a register, or back.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PredicateMove {
-    /// Selects the thread or the uniform predicates, and the register file.
+    /// Datapath: selects the predicates of the thread or the uniform ones, and the register file.
     pub path: Path,
-    /// Result register for P2R: `value` with the predicates inserted at the bits of `mask`. `None` for R2P:
-    /// the predicates of `mask` take the bits of `value`.
+    /// Result register of P2R, which gets `value` with the predicates that `mask` selects inserted in the
+    /// byte. `None` for R2P, which sets the predicates that `mask` selects to the bits of `value`.
     pub dst: Option<u16>,
-    /// Byte of the register that holds the predicates, 0 to 3.
+    /// Number of the byte in the register, 0 to 3, that holds the predicates.
     pub byte: u8,
     pub value: Source,
     pub mask: Source,
@@ -49,7 +49,7 @@ pub enum Operation {
     Global(GlobalAccess),
     Local(LocalAccess),
     Predicates(PredicateMove),
-    /// Predicate result: each lane's generic address is in this window (`QSPC.E.S`).
+    /// `QSPC`: predicate result is true if the lane's generic address is in the window that `space` names.
     QuerySpace {
         pred_dst: Pred,
         address: crate::kernel::memory::GlobalAddress,
@@ -63,13 +63,13 @@ pub enum Operation {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// No effect: only state of the executing threads changes.
+    /// The instruction changes only state of the threads that execute it.
     Own,
     Time,
-    /// A memory access. The response tells if a word changed.
+    /// A memory access that may only read. The response tells if a memory word changed.
     Access,
     Write,
-    /// Threads reached a point where other threads wait for them.
+    /// Threads reached a point, such as a barrier or their exit, for which other threads may wait.
     Arrival,
     Wait,
 }
@@ -112,6 +112,6 @@ impl Operation {
 pub struct Instruction {
     pub guard: Guard,
     pub operation: Operation,
-    /// Memory order and scope, if the text states them: `.STRONG.GPU`, `atom.acquire.cta`.
+    /// Memory order and scope, if the instruction states them, as `.STRONG.GPU` or `atom.acquire.cta` do.
     pub ordering: Option<Ordering>,
 }

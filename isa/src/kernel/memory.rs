@@ -9,16 +9,16 @@ use atoms_ops::{Op, Size};
 /// Address of a shared-memory access (spec 2.1, 2.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharedAddress {
-    /// Register part; RZ if none is named.
+    /// Register Ra of the address; RZ if the instruction names none.
     pub ra: Reg,
-    /// log2 of the factor on `ra`: 0, 2, 3 or 4.
+    /// Shift that is applied to `ra`: log2 of the scale factor, 0, 2, 3 or 4.
     pub scale: u8,
-    /// Uniform part; URZ if none is named.
+    /// Uniform register of the address; URZ if the instruction names none.
     pub ur: UReg,
-    /// Immediate, 24 bits as encoded.
+    /// Immediate offset: 24 bits, as encoded in the instruction.
     pub imm: u32,
-    /// True if the text names no register other than RZ and no uniform register. `imm` is then zero-extended,
-    /// else sign-extended.
+    /// True if the address has no register (other than RZ) and no uniform register. Then `imm` is
+    /// zero-extended, else sign-extended.
     pub absolute: bool,
 }
 
@@ -26,7 +26,8 @@ pub struct SharedAddress {
 pub enum SharedResult {
     None,
     Reg(Reg),
-    /// Number of the [`Pred::Thread`] predicate that takes the result: CAST from sm_100 on (spec 3.2).
+    /// Predicate of the thread that receives the result, by its number in [`Pred::Thread`]. Only for CAST
+    /// from sm_100 on (spec 3.2).
     Pred(u16),
 }
 
@@ -36,34 +37,34 @@ pub struct SharedAccess {
     pub size: Size,
     pub result: SharedResult,
     pub address: SharedAddress,
-    /// Operand B: store data, addend or compare value.
+    /// Register operand B: data to store, addend, or value to compare with.
     pub rb: Reg,
-    /// Operand C: new value of CAS and CAST.
+    /// Register operand C: new value of CAS and CAST.
     pub rc: Reg,
-    /// True if the store initializes an mbarrier object of two words (spec 6.2.1). Only PTX states this;
-    /// machine code has a plain store.
+    /// True if this store initializes an mbarrier object of two words (spec 6.2.1). Known only for PTX; in
+    /// machine code it is a plain store.
     pub object: bool,
 }
 
 /// UMEMSETS.64: the warp stores zeros to a range of shared memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SharedFill {
-    /// Address of the first word, taken from the lowest active thread.
+    /// Address of the first word to set to zero, taken from the lowest active thread.
     pub address: SharedAddress,
-    /// Number of 64-bit words, taken from the lowest active thread.
+    /// Number of 64-bit words to set to zero, taken from the lowest active thread.
     pub words: Source,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BarrierOperand {
     None,
-    /// `.A0T1`: the constant one.
+    /// `.A0T1`: the operand is the constant 1.
     One,
     Active,
-    /// 32 bits: a count, or the tested parity in bit 31.
+    /// A 32-bit operand: a count, or the parity to test in bit 31.
     Word(Source),
     Pair(Source),
-    /// No operand: [`Op::Load`] reads the whole object.
+    /// No operand. [`Op::Load`] reads the whole mbarrier object.
     Whole,
 }
 
@@ -78,16 +79,17 @@ pub enum BarrierResult {
 /// SYNCS and USYNCS: an operation on an mbarrier object (spec 6.8).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BarrierAccess {
-    /// The operation, always of 64 bits.
+    /// Operation on the mbarrier object, always of 64 bits.
     pub op: Op,
-    /// Per lane, or once per warp. USYNCS executes once per warp. So does SYNCS whose operand is a uniform
-    /// register and whose destination is URZ.
+    /// Datapath: executes once per lane or once per warp. USYNCS executes once per warp. So does a SYNCS with
+    /// a uniform register as operand and URZ as destination.
     pub path: Path,
     pub result: BarrierResult,
-    /// `.PRIMARY`: predicate result that is true if a failure was reported in the awaited phase. Always false
-    /// for objects of layout 0.
+    /// `.PRIMARY`: predicate result that is true if a failure was reported in the phase that the instruction
+    /// tests. Always false for mbarrier objects of layout 0.
     pub reported: Option<Pred>,
-    /// Address of the object. Its top byte may name another CTA of the cluster (spec 1.4).
+    /// Address of the mbarrier object. The top byte of the address may name another CTA of the cluster (spec
+    /// 1.4).
     pub address: SharedAddress,
     pub b: BarrierOperand,
 }
@@ -98,10 +100,11 @@ pub struct ThreadCopy {
     pub size: Size,
     pub shared: SharedAddress,
     pub global: GlobalAddress,
-    /// If this predicate is false, the copy stores zeros and reads nothing.
+    /// Predicate operand. If it is false, the copy reads nothing and stores zeros.
     pub enable: PredSource,
-    /// `.ZFILL`: the source starts at the global address rounded down to a multiple of the size. The source
-    /// is shorter by the bytes rounded off, and zeros follow it.
+    /// `.ZFILL`: the copy reads fewer bytes than it stores. It reads from the global address rounded down to
+    /// a multiple of the size. The number of bytes removed by the rounding is the number of zeros that end
+    /// the stored data.
     pub fill: bool,
 }
 
@@ -114,41 +117,43 @@ pub struct LocalAccess {
     pub address: SharedAddress,
 }
 
-/// ARRIVES.LDGSTSBAR: operation on an mbarrier object that executes when the thread's earlier copies
-/// ([`ThreadCopy`]) complete.
+/// ARRIVES.LDGSTSBAR: operation on an mbarrier object that is executed when the thread's earlier asynchronous
+/// copies ([`ThreadCopy`]) are complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyArrival {
-    /// [`Op::MbarArriveSm80`] without a suffix, [`Op::MbarArrive`] with `.ARVCNT`, [`Op::MbarCompleteTx`] of
-    /// one transaction with `.TRANSCNT`.
+    /// [`Op::MbarArriveSm80`] for an instruction without a suffix, [`Op::MbarArrive`] for `.ARVCNT`, and
+    /// [`Op::MbarCompleteTx`] of one transaction for `.TRANSCNT`.
     pub op: Op,
     pub address: SharedAddress,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BulkWay {
-    /// `.S.G`: from global to shared memory. When the copy is done, it completes one transaction per byte at
-    /// an mbarrier object.
+    /// `.S.G`: from global to shared memory. When the copy is done, it completes transactions at an mbarrier
+    /// object, one for each byte.
     ToShared,
-    /// `.G.S`: from the CTA's own shared to global memory, in the thread's current group.
+    /// `.G.S`: from the CTA's own shared memory to global memory. The copy belongs to the thread's current
+    /// group of copies.
     ToGlobal,
-    /// `.S.S`: from the CTA's own to the cluster's shared memory. Completes as [`BulkWay::ToShared`].
+    /// `.S.S`: from the CTA's own shared memory to shared memory of the cluster. Completes transactions as
+    /// [`BulkWay::ToShared`] does.
     AmongShared,
 }
 
-/// UBLKRED: operation on each element of the destination, with the data as operand.
+/// UBLKRED: read-modify-write operation on each element of the destination; the copied data are the operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reduction {
     pub op: GlobalOp,
     pub size: Size,
 }
 
-/// Meaning of the high half of the size register of a block copy.
+/// Meaning of the mask in the high half of the size register of a block copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BulkMask {
-    /// `.MULTICAST`: the copy goes to each CTA of the cluster whose rank's bit is set. The offsets of data
-    /// and object are the same in each CTA.
+    /// `.MULTICAST`: bit r of the mask is 1 if the copy goes to the CTA of rank r in the cluster. The data
+    /// and the mbarrier object have the same offsets in each of these CTAs.
     Ctas,
-    /// `.DST_G_BYTE_MASK`: of each 16 bytes, only those are written whose bit is set.
+    /// `.DST_G_BYTE_MASK`: bit i of the mask is 1 if byte i of each group of 16 bytes is written.
     Bytes,
 }
 
@@ -159,25 +164,26 @@ pub struct BulkCopy {
     /// Operation of UBLKRED; `None` for UBLKCP.
     pub reduction: Option<Reduction>,
     pub mask: Option<BulkMask>,
-    /// First register of the destination pair: a global address, or a shared address followed by the address
-    /// of the mbarrier object.
+    /// First register of the pair for the destination: a 64-bit global address, or a shared address and the
+    /// address of the mbarrier object.
     pub to: UReg,
-    /// First register of the source: a pair with a global address, or one shared address.
+    /// First register for the source: a pair with a 64-bit global address, or one register with a shared
+    /// address.
     pub from: UReg,
-    /// Register whose low half holds the number of bytes, divided by 16.
+    /// Register whose low half holds the number of bytes divided by 16. Its high half holds the mask, if any.
     pub size: UReg,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AsyncOp {
-    /// [`Op::Store`], or an atomic whose result is unused.
+    /// [`Op::Store`], or an atomic operation of the unit whose result is unused.
     Plain(Op),
-    /// Addition of 64 bits, for which the unit has no operation (spec 3.4).
+    /// Addition of 64 bits, for which the shared-memory unit has no operation (spec 3.4).
     Add64,
 }
 
-/// STAS and REDAS: each thread operates on shared memory of the cluster, then completes the bytes at an
-/// mbarrier object.
+/// STAS and REDAS: each thread stores to shared memory of the cluster, or performs an atomic there. Then it
+/// completes transactions at an mbarrier object, one for each byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AsyncAccess {
     pub op: AsyncOp,
@@ -190,7 +196,8 @@ pub struct AsyncAccess {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
     Global,
-    /// Global memory, or shared memory through its window (LD, ST, ATOM).
+    /// Generic address: global memory, or the part of the generic address space that is shared memory (LD,
+    /// ST, ATOM).
     Generic,
 }
 
@@ -201,11 +208,11 @@ pub enum AddressBase {
     Word(Reg),
 }
 
-/// 64-bit address: base + uniform pair + immediate.
+/// 64-bit address: sum of the base, a pair of uniform registers and an immediate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GlobalAddress {
     pub base: AddressBase,
-    /// First register of a uniform 64-bit pair.
+    /// First register of the pair of uniform registers with a 64-bit term of the address.
     pub ur: Option<UReg>,
     pub imm: i32,
 }
@@ -215,16 +222,18 @@ pub enum GlobalOp {
     Load,
     Store,
     Atomic(Op),
-    /// An atomic without a shared-memory form in this type (spec 3.4).
+    /// An atomic for which the shared-memory unit has no operation of this type (spec 3.4).
     Wide(WideOp),
 }
 
-/// Atomics on global memory that the shared-memory unit does not support (spec 3.4). Lanes with a generic
-/// address in the shared memory of their own CTA get a false predicate, and code continues with a loop. In
-/// the shared memory of another CTA only the sum of 64-bit integers executes; all others return a false
-/// predicate \[CAPTURE\]. For binary32 and binary64, compiled code then tests with `QSPC.E.D` and continues
-/// with a loop. For the other types it continues with a load and a store, so updates of several CTAs are
-/// lost.
+/// Atomics on global memory for which the shared-memory unit has no operation (spec 3.4).
+///
+/// Through a generic address in the CTA's own shared memory, such an atomic does nothing and returns a false
+/// predicate. The code then continues with a compare-and-store loop. In the shared memory of another CTA,
+/// only the sum of 64-bit integers executes; all others return a false predicate \[CAPTURE\]. For binary32
+/// and binary64, compiled code then tests the address with `QSPC.E.D` and continues with a loop. For the
+/// other types it continues with a load and a store, which are not atomic, so concurrent updates of several
+/// CTAs are lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WideOp {
     AddF32 {
@@ -232,7 +241,7 @@ pub enum WideOp {
     },
     AddF64,
     AddHalves(FloatType),
-    /// Minimum in both halves; a number wins over a NaN.
+    /// Minimum in each of two packed halves; a number wins over a NaN.
     MinHalves(FloatType),
     MaxHalves(FloatType),
     Add64,
@@ -243,9 +252,9 @@ pub enum WideOp {
     And64,
     Or64,
     Xor64,
-    /// `M >= Rb ? 0 : M + 1`, 64 bits.
+    /// `M >= Rb ? 0 : M + 1` for the 64-bit value M in memory.
     Inc64,
-    /// `M == 0 or M > Rb ? Rb : M - 1`, 64 bits.
+    /// `M == 0 or M > Rb ? Rb : M - 1` for the 64-bit value M in memory.
     Dec64,
 }
 
@@ -262,14 +271,14 @@ impl WideOp {
     }
 }
 
-/// LDG, STG, RED, REDG, ATOMG; LD, ST, ATOM.
+/// Access to global memory (LDG, STG, RED, REDG, ATOMG) or by a generic address (LD, ST, ATOM).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GlobalAccess {
     pub space: Space,
     pub op: GlobalOp,
     pub size: Size,
     pub dst: Reg,
-    /// Predicate result: the access was performed. PT if unused.
+    /// Predicate result: true if the access was performed. PT if unused.
     pub pred_dst: Pred,
     pub address: GlobalAddress,
     pub rb: Reg,
@@ -278,9 +287,9 @@ pub struct GlobalAccess {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grain {
-    /// One register, with a byte or half word extended to 32 bits.
+    /// Data in one register: a byte or half word, extended to 32 bits.
     Sub(Size),
-    /// Number of consecutive registers: 1, 2 or 4.
+    /// Data in consecutive registers: 1, 2 or 4 of them.
     Words(u8),
 }
 

@@ -1,6 +1,6 @@
 //! Number formats, rounding modes and selectors of operations.
 
-/// Type of a register, a variable or an operation. Source: \[PTX\] types.
+/// Type of a register, a variable or an operation in PTX, with the names of PTX. Source: \[PTX\] types.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, strum::EnumString, strum::IntoStaticStr, strum::VariantArray,
 )]
@@ -59,7 +59,7 @@ impl Type {
         }
     }
 
-    /// Type of one element of a packed integer type; `None` for other types.
+    /// Type of one element of a packed integer type, such as `u16` for `u16x2`. `None` for other types.
     #[inline]
     pub const fn integer_part(self) -> Option<Type> {
         match self {
@@ -130,7 +130,7 @@ impl FloatType {
         }
     }
 
-    /// Type of one half of a packed type; `None` for other types.
+    /// Type of one element of a packed float type. `None` for other types.
     #[inline]
     pub const fn half(self) -> Option<FloatType> {
         match self {
@@ -159,16 +159,16 @@ impl From<FloatType> for Type {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString)]
 #[strum(ascii_case_insensitive)]
 pub enum ByteFloat {
-    /// 4 bits of exponent: no infinity, one NaN for each sign.
+    /// 8-bit float with 4 exponent bits and 3 mantissa bits. It has no infinity, and one NaN for each sign.
     E4m3,
-    /// 5 bits of exponent: the high byte of a binary16.
+    /// 8-bit float with 5 exponent bits and 2 mantissa bits: the high byte of a binary16.
     E5m2,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString)]
 #[strum(serialize_all = "lowercase", ascii_case_insensitive)]
 pub enum Rounding {
-    /// Ties go to the even value.
+    /// Round to the nearest value, ties to even.
     #[strum(serialize = "rn")]
     Nearest,
     #[strum(serialize = "rm")]
@@ -195,8 +195,8 @@ impl FloatMode {
         FloatMode { round: Rounding::Nearest, flush: false, saturate: false, relu: false };
 }
 
-/// Function of the multi-function unit. The GPU computes approximations. Here the result is the exact value
-/// rounded to nearest (chosen). Subnormal binary32 operands and results are flushed.
+/// Function of the multi-function unit, MUFU. The GPU computes approximations; here the result is the exact
+/// value rounded to nearest (project choice). Subnormal binary32 operands and results become zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString)]
 #[strum(serialize_all = "lowercase", ascii_case_insensitive)]
 pub enum MufuFunction {
@@ -205,14 +205,16 @@ pub enum MufuFunction {
     Sqrt,
     Ex2,
     Lg2,
-    /// Sine of an operand in turns; code scales the operand first.
+    /// Sine of `2 pi x`: the operand is in turns, so code first multiplies an angle by `1 / (2 pi)`.
     Sin,
     Cos,
     Tanh,
-    /// High word of the reciprocal of a binary64. The operand is its high word; the low word is zero.
+    /// High word of the reciprocal of a binary64 value. The operand is the high word of the value; its low
+    /// word counts as zero.
     #[strum(serialize = "rcp64h")]
     Rcp64High,
-    /// High word of the reciprocal square root of a binary64, with an operand as for `Rcp64High`.
+    /// High word of the reciprocal square root of a binary64 value. The operand is the high word of the
+    /// value; its low word counts as zero.
     #[strum(serialize = "rsq64h")]
     Rsq64High,
 }
@@ -220,31 +222,32 @@ pub enum MufuFunction {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DotPieces {
     Bytes,
-    /// `.2A.LO`: two halves, multiplied with the low two bytes of the second operand.
+    /// `.2A.LO`: two halves of the first operand, multiplied by the two low bytes of the second operand.
     HalvesLow,
-    /// `.2A.HI`: two halves, multiplied with the high two bytes of the second operand.
+    /// `.2A.HI`: two halves of the first operand, multiplied by the two high bytes of the second operand.
     HalvesHigh,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString)]
 #[strum(serialize_all = "lowercase", ascii_case_insensitive)]
 pub enum PermuteMode {
-    /// Each of four nibbles is a byte number; bit 3 replicates that byte's sign.
+    /// Each of the four low nibbles of the selector gives one byte of the result: bits 2:0 are the number of
+    /// the source byte. If bit 3 is 1, all bits of the result byte are copies of the source byte's sign bit.
     #[strum(disabled)]
     Index,
-    /// `.F4E`: four bytes upwards from the selected byte.
+    /// `.F4E`: four consecutive bytes, upwards from the selected byte.
     #[strum(serialize = "f4e")]
     Forward,
-    /// `.B4E`: four bytes downwards from the selected byte.
+    /// `.B4E`: four consecutive bytes, downwards from the selected byte.
     #[strum(serialize = "b4e")]
     Backward,
     /// `.RC8`: the selected byte four times.
     #[strum(serialize = "rc8")]
     Replicate8,
-    /// `.ECL`: bytes no lower than the selected byte.
+    /// `.ECL`: byte i of the result is source byte i, or the selected byte if that has a higher number.
     #[strum(serialize = "ecl")]
     EdgeLeft,
-    /// `.ECR`: bytes no higher than the selected byte.
+    /// `.ECR`: byte i of the result is source byte i, or the selected byte if that has a lower number.
     #[strum(serialize = "ecr")]
     EdgeRight,
     /// `.RC16`: the selected half twice.

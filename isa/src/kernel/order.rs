@@ -5,12 +5,12 @@
 #[strum(serialize_all = "snake_case")]
 pub enum Semantics {
     Weak,
-    /// No order, but the access is atomic to the threads of its scope.
+    /// The access orders no other access, but is atomic for the threads of its scope.
     Relaxed,
     Acquire,
     Release,
     AcqRel,
-    /// Acquire and release, and all such operations are in one total order.
+    /// Sequentially consistent: acquire and release; in addition, all such operations have one total order.
     Sc,
 }
 
@@ -24,7 +24,7 @@ impl Semantics {
     }
 }
 
-/// Threads among which the order holds, from few to many.
+/// Group of threads for which the memory order holds, from the smallest to the largest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, strum::EnumString)]
 #[strum(serialize_all = "lowercase")]
 pub enum Scope {
@@ -40,11 +40,13 @@ pub struct Ordering {
     pub scope: Scope,
 }
 
-/// Returns the memory order that the name and modifiers of machine code state. Loads, stores and atomics have
-/// `.STRONG` and a scope, or `.WEAK`. Fences have `.SC` or `.ALL` and a scope. `None` if they state no order.
+/// Returns the memory order that a machine instruction states by its name and modifiers. Loads, stores and
+/// atomics have `.STRONG` and a scope, or `.WEAK`. Fences have `.SC` or `.ALL` and a scope. `None` if the
+/// instruction states no order.
 ///
-/// `.SM` means the threads of one SM. It maps to the CTA, which is the scope that such code was compiled from
-/// (`data/lowering_sample.json`). `.VC`, which fences of unoptimized code name, maps to the GPU (chosen).
+/// Scope `.SM` (the threads of one SM) becomes CTA scope, because such code is compiled from PTX with CTA
+/// scope (`data/lowering_sample.json`). Scope `.VC`, which is in fences of unoptimized code, becomes GPU
+/// scope (project choice).
 pub(crate) fn of(name: &str, modifiers: &[&str]) -> Option<Ordering> {
     let has = |modifier: &str| modifiers.contains(&modifier);
     let scope = modifiers.iter().find_map(|modifier| match *modifier {
@@ -59,13 +61,14 @@ pub(crate) fn of(name: &str, modifiers: &[&str]) -> Option<Ordering> {
         {
             Semantics::Relaxed
         }
-        // A plain access. The scope in older text such as `LDG.E.SYS` does not state an order.
+        // A load, store or copy without `.STRONG` is a weak access. In older text such as `LDG.E.SYS`, the
+        // scope does not state an order.
         "LD" | "LDG" | "ST" | "STG" | "LDGSTS" => {
             return Some(Ordering { semantics: Semantics::Weak, scope: Scope::Cta });
         }
         "MEMBAR" if has("SC") => Semantics::Sc,
         "MEMBAR" => Semantics::AcqRel,
-        // `CCTL.IVALL` drops old lines from the L1 cache: later loads see earlier writes of other SMs.
+        // `CCTL.IVALL` invalidates all lines of the L1 cache, so later loads see earlier writes of other SMs.
         "CCTL" if has("IVALL") => Semantics::Acquire,
         _ => return None,
     };

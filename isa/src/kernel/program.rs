@@ -6,11 +6,11 @@ use crate::problem::TextError;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Code address of the first driver function; each further one is 16 bytes later. No kernel is long enough to
-/// reach it.
+/// Code address of the first function that the driver provides, such as `vprintf`. Each further function is
+/// 16 bytes later. No kernel is long enough to reach this address.
 pub const DRIVER_CODE: u32 = 0xfff0_0000;
 
-/// Launch limits in a function's header. `None` if the header does not state a limit.
+/// Launch limits that a function's header declares. `None` if the header does not declare a limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Directives {
     /// `.maxntid`: maximum number of threads of a CTA in x, y, z.
@@ -23,12 +23,12 @@ pub struct Directives {
 
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// Architecture of the kernels: that of `.target`, or the one for which PTX is translated.
+    /// Architecture of the kernels: the one of `.target`, or the one for which PTX is translated.
     pub arch: Arch,
-    /// Architecture that the PTX names, if it is too early for translation and no other was requested. The
+    /// Architecture that the PTX names, if it is too early for translation and the user requested none. The
     /// program then runs as [`Arch::FIRST_OF_PTX`].
     pub forward_of: Option<Arch>,
-    /// Kernels that could be read, in order of the listing. Never empty.
+    /// Kernels that could be decoded, in order of the text. Never empty.
     pub kernels: Vec<Kernel>,
     pub unread: Vec<UnreadKernel>,
 }
@@ -43,26 +43,27 @@ pub struct UnreadKernel {
 pub struct Kernel {
     pub name: String,
     pub arch: Arch,
-    /// Decoded instructions; branch targets are indices into this vector.
+    /// Decoded instructions. A branch target is an index into this vector.
     pub instructions: Vec<Instruction>,
     pub source: Vec<SourceLine>,
-    /// Distinct mnemonics with modifiers, indexed by [`SourceLine::mnemonic`].
+    /// Distinct mnemonics with modifiers. [`SourceLine::mnemonic`] is an index into this vector.
     pub mnemonics: Vec<String>,
-    /// Number of registers per thread: above the highest register that an instruction names, alone or in a
-    /// group.
+    /// Number of registers per thread: one more than the highest register that an instruction uses, alone or
+    /// in a pair or quad.
     pub registers: u16,
     pub predicates: u16,
     /// Static shared memory of a CTA in bytes, if the text declares it.
     pub shared: Option<u32>,
-    /// Constant banks that the compiler filled, by number. Bank 2 is the kernel's own, 3 and 4 are the
-    /// module's. A bank is absent if its content is neither in the text nor derivable from it.
+    /// Content of the constant banks that the compiler filled, by bank number. Bank 2 belongs to the kernel,
+    /// banks 3 and 4 to the module. A bank is absent if its content is neither in the text nor derivable from
+    /// it.
     pub constants: BTreeMap<u8, CompiledBank>,
-    /// Private memory per thread in bytes, as far as the text declares it.
+    /// Private memory per thread in bytes, if the text declares it, else 0.
     pub local: u32,
     pub params: Option<Vec<KernelParam>>,
     pub variables: Vec<ModuleVariable>,
-    /// Functions that the listing calls but does not contain, such as `vprintf`. They are in order of address
-    /// from [`DRIVER_CODE`] on.
+    /// Names of functions that the listing calls but does not contain, such as `vprintf`. Function number i
+    /// has the address `DRIVER_CODE + 16 * i` ([`DRIVER_CODE`]).
     pub driver_functions: Arc<[String]>,
     pub directives: Directives,
 }
@@ -70,8 +71,8 @@ pub struct Kernel {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CompiledBank {
     pub bytes: Vec<u8>,
-    /// Words whose value the text does not give, such as the address of another module's symbol. Each has an
-    /// offset, a size in bytes, and the text.
+    /// Words of the bank whose value the text does not give, such as the address of a symbol of another
+    /// module. Each entry has the byte offset, the size in bytes, and the text of the value.
     pub unknown: Vec<(u32, u32, String)>,
 }
 
@@ -104,12 +105,12 @@ impl Program {
 }
 
 impl Kernel {
-    /// True if the kernel comes from PTX. Only PTX declares parameters.
+    /// True if the kernel comes from PTX, false if from a listing.
     pub fn of_ptx(&self) -> bool {
         self.params.is_some()
     }
 
-    /// Mnemonic with modifiers of an instruction. Empty if the index is out of range.
+    /// Mnemonic with modifiers of the instruction `index`. Empty if the index is out of range.
     pub fn mnemonic(&self, index: usize) -> &str {
         let number = self.source.get(index).map(|s| s.mnemonic as usize);
         number.and_then(|n| self.mnemonics.get(n)).map_or("", String::as_str)

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A 32-bit register of a thread. Machine code has R0 to R254 and RZ; PTX has as many as a kernel needs.
+/// A 32-bit register of a thread. Machine code has R0 to R254 and the zero register RZ. PTX has any number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Reg(pub u16);
 
@@ -14,12 +14,12 @@ impl Reg {
         self.0 == Reg::RZ.0
     }
 
-    /// Second register of a pair; RZ for RZ.
+    /// Second register of a pair whose first register is this one. RZ for RZ.
     pub const fn high(self) -> Reg {
         self.plus(1)
     }
 
-    /// Register `n` positions later, as in a pair or a quad; RZ stays RZ.
+    /// Register with the number of this one plus `n`, as in a pair or a quad. RZ for RZ.
     pub const fn plus(self, n: u8) -> Reg {
         if self.is_zero() { self } else { Reg(self.0.saturating_add(n as u16)) }
     }
@@ -31,7 +31,8 @@ impl fmt::Display for Reg {
     }
 }
 
-/// A 32-bit register of a warp: UR0 to UR62 (from sm_100 on to UR254) or URZ.
+/// A 32-bit uniform register, one per warp: UR0 to UR62 (from sm_100 on UR0 to UR254) or the zero register
+/// URZ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct UReg(pub u8);
 
@@ -53,12 +54,13 @@ impl fmt::Display for UReg {
     }
 }
 
-/// A predicate. Threads have P0 to P6 (more in PTX) and PT; warps have UP0 to UP6 and UPT.
+/// A predicate register. A thread has P0 to P6 (more in PTX) and PT, which is always true. A warp has UP0 to
+/// UP6 and UPT, which is always true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Pred {
-    /// One bit per thread; [`Pred::PT`] is always true.
+    /// Predicate of each thread, by its number. [`Pred::PT`] is always true.
     Thread(u16),
-    /// One bit per warp; 7 is UPT.
+    /// Uniform predicate, one per warp, by its number. Number 7 is UPT, which is always true.
     Uniform(u8),
 }
 

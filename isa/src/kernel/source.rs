@@ -4,11 +4,11 @@ use crate::kernel::register::{Reg, UReg};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
-    /// A register of the thread. A 64-bit operand is this register and the next.
+    /// A register of the thread. A 64-bit operand is the pair of this register and the next.
     Reg(Reg),
-    /// A register of the warp. A 64-bit operand is this register and the next.
+    /// A uniform register of the warp. A 64-bit operand is the pair of this register and the next.
     Uniform(UReg),
-    /// An immediate. A 32-bit operand is its low word.
+    /// An immediate value. A 32-bit operand is its low word.
     Imm(i64),
     Const(ConstAddress),
 }
@@ -27,19 +27,19 @@ pub enum ConstIndex {
     Uniform(UReg),
 }
 
-/// Part of a register that an operation on halves or bytes reads.
+/// Part of a register that an operation on packed halves or on bytes reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HalfSelect {
-    /// Both halves in order: low half low, high half high.
+    /// Both halves: the low half of the register is the low half of the operand.
     Both,
     Low,
     High,
-    /// A binary32 operand, rounded towards zero to binary16, in both positions. Source: listings; compiled
-    /// code uses `HADD2 d, a.F32, -RZ` for `cvt.rz.f16.f32` of PTX.
+    /// A binary32 operand, rounded towards zero to binary16. Both halves of the operand have this value.
+    /// Source: listings; compiled code uses `HADD2 d, a.F32, -RZ` for `cvt.rz.f16.f32` of PTX.
     Single,
-    /// One word in both elements of a pair of binary32.
+    /// One binary32 value, used for both elements of a pair of binary32.
     Twice,
-    /// One byte, 0 to 3, zero-extended.
+    /// One byte of the register, number 0 to 3, zero-extended.
     Byte(u8),
     Sign,
 }
@@ -47,10 +47,10 @@ pub enum HalfSelect {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Source {
     pub value: Value,
-    /// True for 64 bits: a register is then this one and the next. Otherwise an operand has 32 bits, and an
-    /// immediate is its low word.
+    /// True for an operand of 64 bits. A register is then the pair of this register and the next. False for
+    /// an operand of 32 bits, for which an immediate is its low word.
     pub wide: bool,
-    /// Arithmetic negation: two's complement for integers, sign flip for floats.
+    /// Arithmetic negation: two's complement for integers, inverted sign bit for floats.
     pub negate: bool,
     pub absolute: bool,
     pub invert: bool,

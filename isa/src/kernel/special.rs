@@ -27,10 +27,10 @@ special_registers! {
     CtaIdY "SR_CTAID.Y";
     CtaIdZ "SR_CTAID.Z";
     LaneId "SR_LANEID";
-    /// Warp in bits 14:8 and SM in bits 28:20. The warp number is that in the block (chosen; the GPU's is
-    /// that in the SM).
+    /// Bits 14:8 are the warp number, bits 28:20 the SM number. The warp number counts within the CTA
+    /// (project choice); on a GPU it counts within the SM.
     WarpId "SR_VIRTID";
-    /// Thread index in the block: x in bits 15:0, y in 25:16, z in 31:26.
+    /// Thread index in the CTA: x in bits 15:0, y in bits 25:16, z in bits 31:26.
     Tid "SR_TID";
     Ntid "SR_NTID";
     /// Number of the SM, always 0.
@@ -45,17 +45,19 @@ special_registers! {
     SharedWindowHigh "SR_SWINHI";
     ClockLo "SR_CLOCKLO";
     ClockHi "SR_CLOCKHI";
-    /// Nanoseconds, low word. The clock period comes from the configuration.
+    /// Time in nanoseconds, low word. The configuration gives the clock period.
     GlobalTimerLo "SR_GLOBALTIMERLO";
     GlobalTimerHi "SR_GLOBALTIMERHI";
-    /// Start of the cluster's shape in constant bank 0, in a unit that only the code defines; zero (chosen).
+    /// Position in constant bank 0 of the words that describe the clusters. Compiled code alone defines the
+    /// unit. Here always zero (project choice).
     CgaSize "SR_CgaSize";
     /// Bytes of shared memory of the CTA, including those that the system reserves.
     SharedBytes "SR_SMEMSZ";
-    /// Lowest stack pointer that debug builds allow: zero (chosen), because the core checks each access.
+    /// Lowest legal stack pointer, which debug builds check. Here zero (project choice), because the core
+    /// checks each access itself.
     LocalEnd "SR_LMEMHIOFF";
     Zero "SRZ";
-    /// Cluster index in the grid, x. Names with `%` exist only in PTX.
+    /// Index of the cluster in the grid, x. Registers with `%` in their names exist only in PTX.
     ClusterIdX "%clusterid.x";
     WarpNumber "%warpid";
     ClusterIdY "%clusterid.y";
@@ -90,7 +92,7 @@ impl SpecialRegister {
         )
     }
 
-    /// True if CS2R reads this register and the next one into a pair.
+    /// True if CS2R reads this register and the next one as a 64-bit pair.
     pub const fn pair(self) -> bool {
         matches!(self, SpecialRegister::Zero | SpecialRegister::ClockLo | SpecialRegister::GlobalTimerLo)
     }

@@ -1,5 +1,5 @@
-//! Code emitter for one architecture: statements, constants, addresses, reconvergence points, and the loops
-//! that make an operand uniform.
+//! Emitter of lowered machine code for one architecture: statements, constants, addresses, reconvergence
+//! points, and loops that process lanes with equal operands together.
 
 use super::decimal::{decimal, half};
 use super::offset::{hex, plus};
@@ -13,12 +13,12 @@ pub(super) struct Code<'f> {
     pub(super) number: u16,
     pub(super) target: Target,
     pub(super) frame: &'f mut Frame,
-    /// True if the kernel ends after this sequence and the result is unused. A thread that is done may then
-    /// exit.
+    /// True if the kernel ends after this sequence and the result is unused. A thread that has finished its
+    /// part may then exit.
     pub(super) leave_early: bool,
-    /// True if the program reads the result. A result that only a fence waits for does not count.
+    /// True if the program reads the result. False if only a fence waits for the result.
     pub(super) wanted: bool,
-    /// True if HFMA2.MMA adds packed halves on sm_80 already. Compilers choose the less busy pipe.
+    /// True if HFMA2.MMA adds packed halves on sm_80 too. Compilers use the pipe that is less busy.
     pub(super) packed_on_mma: bool,
     pub(super) lines: Vec<String>,
 }
@@ -26,11 +26,11 @@ pub(super) struct Code<'f> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Value {
     Register(Reg),
-    /// Bits of a constant; bits beyond 64 are zero.
+    /// Constant value; only its low 64 bits are stored, and further bits are zero.
     Constant(u64),
 }
 
-/// Formats 32 bits as a signed immediate of integer arithmetic, or as RZ for zero.
+/// Formats 32 bits as a signed immediate operand, or as RZ for zero.
 pub(super) fn signed(bits: u32) -> String {
     match bits as i32 {
         0 => "RZ".into(),
@@ -39,7 +39,7 @@ pub(super) fn signed(bits: u32) -> String {
     }
 }
 
-/// Emits a statement: `emit!(code, "MOV {a}, {b}")`.
+/// Emits one statement in the syntax of `format!`: `emit!(code, "MOV {a}, {b}")`.
 macro_rules! emit {
     ($code:expr, $($text:tt)*) => { $code.lines.push(format!($($text)*)) };
 }
@@ -71,7 +71,7 @@ impl<'f> Code<'f> {
         self.registers(id, 2)
     }
 
-    /// Returns the first of `words` machine registers that hold a PTX register.
+    /// Returns the first of `words` machine registers that hold the PTX register `id`.
     pub(super) fn registers(&mut self, id: RegId, words: u8) -> Reg {
         Reg(self.frame.register(id, words))
     }
@@ -90,7 +90,8 @@ impl<'f> Code<'f> {
         }
     }
 
-    /// Returns the registers of a value. A constant is moved to new registers; zero is RZ.
+    /// Returns the registers that hold a value. A constant is moved to new registers, except zero, for which
+    /// RZ is returned.
     pub(super) fn in_registers(&mut self, value: Value, words: u8) -> Reg {
         match value {
             Value::Register(register) => register,
@@ -112,7 +113,7 @@ impl<'f> Code<'f> {
         }
     }
 
-    /// Like `in_registers`, but never returns RZ. CAS and CAST do not take RZ [TOOLS].
+    /// Returns the registers that hold a value, but never RZ, which CAS and CAST do not accept [TOOLS].
     pub(super) fn in_own_registers(&mut self, value: Value, words: u8) -> Reg {
         match self.in_registers(value, words) {
             Reg::RZ => {
@@ -124,13 +125,14 @@ impl<'f> Code<'f> {
         }
     }
 
-    /// True if the target has IADD with two operands and 64-bit integer arithmetic. sm_110 does not, despite
-    /// its number.
+    /// True if the architecture has two-operand IADD and 64-bit integer arithmetic: sm_107 to sm_109, and
+    /// sm_120 and later.
     pub(super) fn wide(&self) -> bool {
         matches!(self.number, 107..110 | 120..)
     }
 
-    /// Emits `to = a + b` of 32 bits with the default choice of the pipe. `b` is a register or an immediate.
+    /// Emits `to = a + b` in 32 bits with the instruction that compilers use by default. `b` is a register or
+    /// an immediate.
     pub(super) fn sum(&mut self, guard: &str, to: Reg, a: Reg, b: &str) {
         match self.number {
             _ if self.wide() => emit!(self, "{guard}IADD {to}, {a}, {b}"),
@@ -173,8 +175,8 @@ impl<'f> Code<'f> {
         sum
     }
 
-    /// Sets uniform register `to` to the address of a byte of the CTA's allocation, from sm_90 on. The
-    /// address contains the CTA's rank in its cluster.
+    /// Emits code that sets uniform register `to` to the address of a byte in the CTA's shared memory, from
+    /// sm_90 on. The address contains the CTA's rank in its cluster.
     pub(super) fn variable_address(&mut self, rank: u8, to: u8, byte: i32) {
         emit!(self, "S2UR UR{rank}, SR_CgaCtaId");
         emit!(self, "UMOV UR{to}, {byte:#x}");
@@ -191,13 +193,14 @@ impl<'f> Code<'f> {
         emit!(self, "LDS{unsigned}{size} {to}, [{address}]");
     }
 
-    /// Emits BSSY: the active threads reconverge at the label.
+    /// Emits BSSY, so that the active threads reconverge at the label.
     pub(super) fn open_reconvergence(&mut self, label: &str) -> Reconvergence {
         let barrier = self.clear_barrier();
         self.note(barrier, label)
     }
 
-    /// Allocates a convergence barrier. Clears it first on architectures where it could still be in use.
+    /// Allocates a convergence barrier. Before sm_80, emits an instruction that clears the barrier first,
+    /// because it may still be in use.
     pub(super) fn clear_barrier(&mut self) -> u8 {
         let barrier = self.frame.barrier();
         if self.number < 80 {
@@ -225,8 +228,8 @@ impl<'f> Code<'f> {
 
     /// Returns a new register that holds a constant, or RZ for 0.
     ///
-    /// Compilers use the half-precision unit if both halves of the constant are numbers. This keeps the
-    /// integer unit free.
+    /// Compilers emit HFMA2 for the move if both halves of the constant are finite binary16 values. This
+    /// keeps the integer pipe free.
     pub(super) fn constant(&mut self, value: u32) -> Reg {
         if value == 0 {
             return Reg::RZ;
@@ -252,8 +255,8 @@ impl<'f> Code<'f> {
         }
     }
 
-    /// Returns look-up tables of PLOP3: true, second or not first, not first. The second number of each is
-    /// for the other half of the table, whose result is unused.
+    /// Returns PLOP3 look-up tables for three functions: true; second operand or not first; not first. Each
+    /// has two numbers; the second one is for the other result, which is unused.
     fn tables(&self) -> [&'static str; 3] {
         match self.number {
             ..100 => ["0x80, 0x0", "0xa2, 0x0", "0x8, 0x0"],
@@ -272,8 +275,9 @@ impl<'f> Code<'f> {
         emit!(self, "PLOP3.LUT P{}, PT, PT, PT, PT, {always}", lanes.waiting);
     }
 
-    /// Emits the head of a loop from sm_90 on, and returns its label. Each pass takes all lanes whose
-    /// registers equal those of the first waiting lane. The `also` statements execute for all waiting lanes.
+    /// Emits the start of a loop over groups of lanes, from sm_90 on, and returns the label of the loop. Each
+    /// iteration takes the first waiting lane and all waiting lanes with equal `registers`. All waiting lanes
+    /// execute the statements `also`.
     pub(super) fn take_equals(
         &mut self,
         lanes: Lanes,
@@ -298,7 +302,8 @@ impl<'f> Code<'f> {
         emit!(self, "@P{} BRA.U.ANY `({label})", lanes.waiting);
     }
 
-    /// Emits a loop over single lanes, from sm_90 on. Each pass executes `head` for one lane and `body` once.
+    /// Emits a loop over single lanes, from sm_90 on. In each iteration one lane executes `head`, and the
+    /// warp executes `body` once.
     pub(super) fn one_by_one(&mut self, lanes: Lanes, head: &[String], body: &str) {
         let Lanes { waiting, others: turn } = lanes;
         let [.., done] = self.tables();
@@ -320,9 +325,9 @@ pub(super) struct Reconvergence {
 
 #[derive(Clone, Copy)]
 pub(super) struct Lanes {
-    /// Lanes not processed yet.
+    /// Predicate: the lane has not been processed yet.
     pub(super) waiting: u16,
-    /// Lanes that are not part of the current pass.
+    /// Predicate: the lane does not take part in the current iteration.
     pub(super) others: u16,
 }
 
@@ -335,14 +340,14 @@ pub(super) struct CodeAddress {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Base {
     Register(Reg),
-    /// First register of a 64-bit generic address.
+    /// First register of a pair that holds a 64-bit generic address.
     Pair(Reg),
     Uniform(u8),
     Nothing,
 }
 
 impl CodeAddress {
-    /// Formats the address for instructions that always name a uniform register: `[R2+URZ+0x8]`.
+    /// Formats the address for instructions whose address always has a uniform register: `[R2+URZ+0x8]`.
     pub(super) fn with_uniform(self) -> String {
         let base = match self.base {
             Base::Register(register) => format!("{register}+URZ"),
@@ -353,7 +358,8 @@ impl CodeAddress {
         format!("[{base}{}]", plus(self.offset))
     }
 
-    /// Rounds the offset down to a word for ATOMS up to sm_62, whose offsets are in words [TOOLS].
+    /// Rounds the offset down to a multiple of 4, for ATOMS up to sm_62, which encode the offset in words
+    /// [TOOLS].
     pub(super) fn in_words(self, number: u16) -> CodeAddress {
         match self.base {
             Base::Register(_) | Base::Nothing if number < 70 => {
@@ -372,7 +378,7 @@ impl CodeAddress {
     }
 }
 
-/// Format in the brackets of loads, stores and most atomics: `R2+0x4`.
+/// Formats the address as in the brackets of loads, stores and most atomics: `R2+0x4`.
 impl std::fmt::Display for CodeAddress {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let offset = plus(self.offset);

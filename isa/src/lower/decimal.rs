@@ -1,4 +1,4 @@
-//! Formats floating-point immediates as machine code text does.
+//! Formats floating-point immediates as `nvdisasm` prints them.
 
 /// Formats 20 significant digits without trailing zeros. From 10^9 on, there are 20 digits after the point
 /// and an exponent.

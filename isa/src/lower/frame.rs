@@ -12,7 +12,8 @@ pub struct Frame {
     predicates: HashMap<RegId, u16>,
     next_register: u16,
     next_predicate: u16,
-    /// Scratch registers created so far: words, first number, in use.
+    /// Scratch registers created so far. Each entry has the number of words, the number of the first
+    /// register, and true if it is in use.
     scratch: Vec<(u8, u16, bool)>,
     scratch_predicates: Vec<(u16, bool)>,
     next_uniform: u8,
@@ -28,7 +29,7 @@ impl Frame {
         Frame::default()
     }
 
-    /// Starts the next sequence, which may reuse the scratch registers of earlier sequences.
+    /// Starts the next instruction sequence, which may reuse the scratch registers of earlier sequences.
     pub fn begin(&mut self) {
         self.scratch.iter_mut().for_each(|(.., used)| *used = false);
         self.scratch_predicates.iter_mut().for_each(|(_, used)| *used = false);
@@ -37,8 +38,9 @@ impl Frame {
         self.next_barrier = 0;
     }
 
-    /// Returns the machine register, or the first of `words` (1, 2 or 4, aligned to this number), that holds
-    /// a PTX register. The first call for a PTX register fixes the number of words.
+    /// Returns the machine register that holds a PTX register. For several `words` (1, 2 or 4), returns the
+    /// first, whose number is a multiple of `words`. The first call for a PTX register fixes its number of
+    /// words.
     pub fn register(&mut self, id: RegId, words: u8) -> u16 {
         if let Some(register) = self.registers.get(&id) {
             return *register;
@@ -48,8 +50,8 @@ impl Frame {
         register
     }
 
-    /// Allocates consecutive machine registers to PTX registers of `words` each. Does nothing if one of them
-    /// is allocated already.
+    /// Allocates consecutive machine registers to PTX registers of `words` words each. Does nothing if one of
+    /// the PTX registers has been allocated before.
     pub fn register_group(&mut self, ids: &[RegId], words: u8) {
         if ids.iter().any(|id| self.registers.contains_key(id)) {
             return;
@@ -68,7 +70,8 @@ impl Frame {
         })
     }
 
-    /// Returns the first of `words` (1, 2 or 4, aligned to this number) scratch registers for this sequence.
+    /// Returns the first of `words` (1, 2 or 4) scratch registers for this sequence. Its number is a multiple
+    /// of `words`.
     pub fn scratch(&mut self, words: u8) -> u16 {
         if let Some((_, register, used)) = self.scratch.iter_mut().find(|(w, _, used)| *w == words && !used) {
             *used = true;
@@ -101,7 +104,7 @@ impl Frame {
         self.next_uniform_predicate - 1
     }
 
-    /// Returns a convergence barrier for this sequence, `B0` first.
+    /// Returns an unused convergence barrier for this sequence: first `B0`, then `B1` and so on.
     pub fn barrier(&mut self) -> u8 {
         self.next_barrier += 1;
         self.next_barrier - 1
@@ -112,12 +115,12 @@ impl Frame {
         format!("L{}", self.next_label - 1)
     }
 
-    /// Sets the byte offset of a shared variable in the CTA's allocation.
+    /// Sets the byte offset of a shared variable in the CTA's shared memory.
     pub fn place(&mut self, symbol: Symbol, address: u32) {
         self.shared.insert(symbol, address);
     }
 
-    /// Returns the byte offset of a shared variable in the CTA's allocation; `None` for other symbols.
+    /// Returns the byte offset of a shared variable in the CTA's shared memory. `None` for other symbols.
     pub fn shared_address(&self, symbol: Symbol) -> Option<u32> {
         self.shared.get(&symbol).copied()
     }
@@ -130,8 +133,8 @@ impl Frame {
         self.global.get(&symbol).copied()
     }
 
-    /// Returns the name of the machine register or predicate that holds a PTX register. For several
-    /// registers, this is the first.
+    /// Returns the name of the machine register or predicate that holds a PTX register. If several registers
+    /// hold it, returns the name of the first.
     pub fn name_of(&self, id: RegId) -> Option<String> {
         let register = self.registers.get(&id).map(|n| format!("R{n}"));
         register.or_else(|| self.predicates.get(&id).map(|n| format!("P{n}")))

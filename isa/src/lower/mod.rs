@@ -1,8 +1,8 @@
 //! Lowering of PTX instructions on shared memory to the machine code that a compiler emits (spec 7.1, 6.8).
 //!
-//! A sequence is text in the syntax of `nvdisasm`. `atoms lower` therefore prints the same text that the
-//! decoder reads and the core runs. Each line is one statement or label (`L0:`). Branches go to ``
-//! `(L0) ``, and there are no semicolons.
+//! A sequence of lowered code is text in the syntax of `nvdisasm`. Therefore `atoms lower` prints the same
+//! text that the decoder reads and the core executes. Each line is one statement, or a label (`L0:`).
+//! Branches go to `` `(L0) ``. Statements do not end in a semicolon.
 
 mod atom;
 mod code;
@@ -27,7 +27,7 @@ pub use frame::Frame;
 #[error("{message}")]
 pub struct LoweringRefusal {
     pub message: String,
-    /// Remedy: the nearest legal spelling, or the first architecture with the feature.
+    /// Remedy for the user: the nearest legal spelling, or the first architecture that has the feature.
     pub help: String,
 }
 
@@ -49,21 +49,22 @@ fn mismatch<T>(name: &str, help: impl Into<String>) -> Result<T, LoweringRefusal
     Err(LoweringRefusal::mismatch(name, help))
 }
 
-/// Refuses a feature that the architecture lacks. `feature` is the assembler's name for it.
+/// Refuses a feature that the architecture does not have. `feature` is the assembler's name for the feature.
 fn unsupported<T>(feature: &str, first: u16, help: impl Into<String>) -> Result<T, LoweringRefusal> {
     refuse(format!("Feature '{feature}' requires .target sm_{first} or higher"), help)
 }
 
-/// Refuses a modifier, or several joined by dots, that the instruction does not have.
+/// Refuses a modifier that is illegal for the instruction. `modifier` may be several modifiers joined by
+/// dots.
 fn illegal<T>(modifier: &str, name: &str, help: impl Into<String>) -> Result<T, LoweringRefusal> {
     refuse(format!("Illegal modifier '.{modifier}' for instruction '{name}'"), help)
 }
 
 /// Lowers a PTX instruction on shared memory to machine code: statements and labels in order. Returns `None`
-/// for an instruction that is interpreted instead.
+/// for an instruction that is not lowered, but executed as a PTX operation.
 ///
-/// `used` is true if the program reads the destination. Compilers omit the code for an unused result. The
-/// sequence does not contain the guard: the caller branches around the sequence.
+/// `used` is true if the program reads the destination. Compilers emit no code for an unused result. The
+/// returned code does not contain the guard of the instruction, so the caller must branch around the code.
 pub fn lower(
     module: &Module<'_>,
     function: &Function<'_>,

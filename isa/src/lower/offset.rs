@@ -1,18 +1,19 @@
-//! Address offsets of machine code: splitting and formatting.
+//! Address offsets in machine code: splitting and formatting.
 
-/// True if an offset fits in the immediate of an address: 24 bits, signed (spec 2.1).
+/// True if an offset fits in the immediate of an address, which has 24 bits and is signed (spec 2.1).
 pub(super) fn near(offset: i64) -> bool {
     (-0x80_0000..0x80_0000).contains(&offset)
 }
 
-/// Splits an offset into a part to add to the register and an immediate. The immediate is the low 24 bits,
-/// signed.
+/// Splits an offset into a part that code adds to the register, and an immediate. The immediate is the signed
+/// value of the low 24 bits.
 pub(super) fn split(offset: i32) -> (i32, i32) {
     let near = (offset << 8) >> 8;
     (offset.wrapping_sub(near), near)
 }
 
-/// Like `split`, for a 64-bit address. Up to sm_62 and from sm_90 on, the part to add is a multiple of 2^23.
+/// Like `split`, for a 64-bit address. Up to sm_62 and from sm_90 on, the part that code adds to the register
+/// is a multiple of 2^23.
 pub(super) fn split_wide(offset: i64, number: u16) -> (i64, i64) {
     let far = match number {
         _ if near(offset) => 0,

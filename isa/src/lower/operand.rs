@@ -1,4 +1,4 @@
-//! Reader of PTX operands by their role in an instruction.
+//! Reader of PTX operands: registers, 32-bit values and addresses.
 
 use crate::ptx::{
     Base, Function, Module, Operand, PtxInstruction, PtxRegister, RegId, Symbol, Type, Variable,
@@ -27,7 +27,7 @@ pub(super) enum Start<'t> {
     Register(RegId),
     Generic(RegId),
     Symbol(Symbol, &'t str),
-    /// No base: the offset counts from the CTA's first byte.
+    /// No base: the offset counts from the first byte of the CTA's shared memory.
     Nothing,
 }
 
@@ -64,7 +64,8 @@ impl<'t> Reader<'_, 't> {
     pub(super) fn address(&self, operand: &Operand<'_>, generic: bool) -> Option<Address<'t>> {
         let Operand::Address { base, offset } = *operand else { return None };
         let base = match base {
-            // A register without a declared type is as wide as an address.
+            // A register without a declared type, as in loose instructions, is accepted as an address of any
+            // width.
             Base::Register(id) => match (generic, self.ty(id).map(Type::bits)) {
                 (true, None | Some(64)) => Start::Generic(id),
                 (true, Some(32)) if self.module.address_size == 32 => Start::Register(id),

@@ -1,6 +1,6 @@
-//! First PTX versions of features, and first architectures of features that several kinds of instructions
-//! share. Names are those of the assembler [TOOLS]. The tables of `atom` and `mbarrier` hold the versions of
-//! their own forms.
+//! First PTX version and first architecture of features that several kinds of instructions share. Features
+//! have the assembler's names [TOOLS]. The tables of `atom` and `mbarrier` instructions contain the versions
+//! of their own forms.
 
 use super::{LoweringRefusal, refuse};
 use crate::ptx::{Module, Operand, PtxInstruction};
@@ -15,16 +15,18 @@ pub(crate) struct Target {
     version: Version,
 }
 
-/// A feature: pattern of opcode and modifiers, name, first architecture, first PTX version. Architecture 0
-/// means that another table decides.
+/// A feature: pattern of opcode and modifiers, assembler's name, first architecture, first PTX version.
+/// Architecture 0 means that another table decides about the architecture.
 ///
-/// In a pattern, `*` is any opcode, `|` separates alternatives, `^` precedes the first modifier of an
-/// instruction, and `%` precedes special registers. An empty name stands for opcode and modifiers. The name
-/// `on` stands for a modifier of an instruction, `cvt` for a conversion, and `{}` for the opcode.
+/// In a pattern, `*` is any opcode, `|` separates alternatives, `^` requires the first modifier of an
+/// instruction, and `%` begins a special register. The name is the opcode with its modifiers if it is empty
+/// here. The name `on` makes a message about a modifier of the instruction, `cvt` one about a conversion, and
+/// `{}` in a name is the opcode.
 type Feature = (&'static str, &'static str, u16, Version);
 
-/// The first matching row counts. The rows are in the order in which the assembler reports features. Versions
-/// up to 2.0 are omitted: no module for sm_20 has an earlier version.
+/// Table of features. The first matching row counts. The rows are in the order in which the assembler reports
+/// missing features. Features of PTX 2.0 and earlier are omitted, because no module for sm_20 or later has an
+/// earlier version.
 #[rustfmt::skip]
 const FEATURES: &[Feature] = &[
     ("fence|membar.proxy.alias",                    "Modifier '.alias'",                              0, (7, 5)),
@@ -120,13 +122,15 @@ const FEATURES: &[Feature] = &[
 ];
 
 impl Target {
-    /// Creates a target. Loose instructions belong to no module and may use every PTX version.
+    /// Creates a target. Loose instructions do not belong to a module with a version, so they may use every
+    /// PTX version.
     pub(crate) fn new(module: &Module<'_>, number: u16) -> Target {
         let loose = module.functions.is_empty();
         Target { number, version: if loose { (u16::MAX, 0) } else { module.version } }
     }
 
-    /// Refuses a feature of a later PTX version; `subject` is the beginning of the message.
+    /// Refuses a feature that is newer than the PTX version of the module. `subject` is the beginning of the
+    /// message.
     pub(crate) fn needs_version(self, subject: &str, version: Version) -> Result<(), LoweringRefusal> {
         if self.version >= version {
             return Ok(());
@@ -139,7 +143,8 @@ impl Target {
         )
     }
 
-    /// Refuses a feature of a later PTX version or architecture. Help about the architecture may be empty.
+    /// Refuses a feature that is newer than the PTX version or the architecture. If `help` is empty, the help
+    /// names the first architecture.
     pub(super) fn needs(
         self,
         subject: &str,
@@ -155,7 +160,7 @@ impl Target {
         refuse(message, if help.is_empty() { usual() } else { help.into() })
     }
 
-    /// Refuses a named feature from the shared table, as `needs` does.
+    /// Refuses a feature of the shared table, found by its name, if the target does not have it.
     pub(super) fn has(self, name: &str, help: &str) -> Result<(), LoweringRefusal> {
         let named = |(pattern, called, ..): &&Feature| {
             let words =
@@ -190,7 +195,8 @@ impl Target {
     }
 }
 
-/// Returns the opcode and modifiers that match a pattern, as spelled in the instruction.
+/// Returns the opcode and modifiers of the instruction that match a pattern, as the instruction spells them.
+/// `None` if the pattern does not match.
 fn found(pattern: &str, i: &PtxInstruction<'_>) -> Option<String> {
     if let Some(registers) = pattern.strip_prefix('%') {
         let special = i.operands.iter().find_map(|operand| match operand {

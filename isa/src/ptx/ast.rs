@@ -1,4 +1,5 @@
-//! Parsed form of a PTX module, with names resolved to indices. Text borrows from the file.
+//! Parsed form of a PTX module. Names of registers, variables and labels are replaced by indices. The strings
+//! are slices of the parsed text.
 
 use crate::arch::Arch;
 use crate::kernel::number::Type;
@@ -26,7 +27,7 @@ pub enum StateSpace {
     Const,
     Global,
     Local,
-    /// Parameters of kernels, of functions, and of a call in preparation.
+    /// Parameters of kernels and of functions, and the variables in which a caller passes arguments.
     Param,
     Shared,
 }
@@ -36,20 +37,20 @@ pub struct Variable<'t> {
     pub name: &'t str,
     pub space: StateSpace,
     pub ty: Type,
-    /// Number of elements. An array counts all its dimensions and the lanes of `.v2` or `.v4`. `None` for an
-    /// array whose size the launch decides (`.extern .shared .b8 s[]`).
+    /// Number of elements: of all dimensions of an array together, times the lanes of `.v2` or `.v4`. `None`
+    /// for an array whose size is set at launch (`.extern .shared .b8 s[]`).
     pub count: Option<u64>,
-    /// Alignment in bytes: the declared one, or else that of an element.
+    /// Alignment in bytes: the declared one, or else that of one element.
     pub align: u32,
-    /// Initial values from the first element on. All further elements are zero.
+    /// Initial values of the first elements. All further elements are zero.
     pub initial: Vec<Initial<'t>>,
-    /// True if declared `.extern`: the definition is elsewhere.
+    /// True if the variable is declared `.extern`, so its definition is in another module.
     pub external: bool,
     pub line: u32,
 }
 
 impl Variable<'_> {
-    /// Size in bytes; `None` if the launch decides.
+    /// Size in bytes; `None` if the size is set at launch.
     pub fn bytes(&self) -> Option<u64> {
         self.count.map(|n| n.saturating_mul(u64::from(self.ty.bits().div_ceil(8))))
     }
@@ -61,7 +62,8 @@ pub enum Initial<'t> {
     Address {
         symbol: &'t str,
         offset: i64,
-        /// True for `generic(symbol)`: a generic address instead of one in the variable's space.
+        /// True for `generic(symbol)`, the generic address of the symbol. False for its address in its own
+        /// state space.
         generic: bool,
     },
 }
@@ -69,18 +71,19 @@ pub enum Initial<'t> {
 #[derive(Clone, Debug, Default)]
 pub struct Function<'t> {
     pub name: &'t str,
-    /// True for `.entry`, a kernel. False for `.func`.
+    /// True for `.entry`, which is a kernel. False for `.func`.
     pub entry: bool,
     pub directives: Directives,
-    /// Registers, indexed by [`RegId`]. Registers of inner blocks are included, each with its own number.
+    /// Registers, indexed by [`RegId`]. Registers that are declared in inner blocks are included.
     pub registers: Vec<PtxRegister<'t>>,
-    /// Variables, indexed by [`Symbol::Local`]: parameters, then results, then those of the body.
+    /// Variables, indexed by [`Symbol::Local`]: first the parameters, then the results, then the variables of
+    /// the body.
     pub variables: Vec<Variable<'t>>,
     pub params: usize,
     pub results: usize,
     pub instructions: Vec<PtxInstruction<'t>>,
     pub labels: Vec<Label<'t>>,
-    /// Labels of each `.branchtargets`, indexed by [`Operand::Targets`].
+    /// Labels of each `.branchtargets` directive. [`Operand::Targets`] is an index into this vector.
     pub branch_targets: Vec<Vec<LabelId>>,
     pub defined: bool,
     pub line: u32,
@@ -91,8 +94,8 @@ pub struct RegId(pub u32);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PtxRegister<'t> {
-    /// Name with its `%`, if any. A register of the family `%r<31>` has its own name, such as `%r7`. An
-    /// element of a vector is `%v.x`.
+    /// Name as in the text, with `%` if it has one. A register declared by `%r<31>` has its own name, such as
+    /// `%r7`. An element of a vector has a name such as `%v.x`.
     pub name: std::borrow::Cow<'t, str>,
     pub ty: Option<Type>,
 }
@@ -103,7 +106,7 @@ pub struct LabelId(pub u32);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label<'t> {
     pub name: &'t str,
-    /// Index of the instruction after the label. Equals the number of instructions for a label at the end.
+    /// Index of the first instruction after the label. The number of instructions if the label is at the end.
     pub at: u32,
 }
 
@@ -111,7 +114,7 @@ pub struct Label<'t> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PtxGuard {
     pub register: RegId,
-    /// True for `@!`: execute where the predicate is false.
+    /// True for `@!`: the instruction executes in lanes where the predicate is false.
     pub negate: bool,
 }
 
@@ -121,7 +124,7 @@ pub struct PtxInstruction<'t> {
     pub opcode: &'t str,
     pub modifiers: Vec<&'t str>,
     pub operands: Vec<Operand<'t>>,
-    /// Text from the guard to the last operand, as written.
+    /// Text of the instruction as written, from the guard to the last operand.
     pub text: &'t str,
     pub line: u32,
 }
@@ -143,17 +146,17 @@ pub enum Symbol {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operand<'t> {
     Register(RegId),
-    /// An inverted predicate: `!%p1`.
+    /// The complement of a predicate: `!%p1`.
     Not(RegId),
-    /// A special register, without `%`: `tid.x`, `laneid`.
+    /// A special register, named without `%`, such as `tid.x` or `laneid`.
     Special(&'t str),
     Integer(i64),
-    /// Bits of a binary32, written `0f3F800000`.
+    /// A binary32 number, as its bits: `0f3F800000`.
     Single(u32),
-    /// Bits of a binary64, written `0d3FF0000000000000` or in decimal digits.
+    /// A binary64 number, as its bits: `0d3FF0000000000000`, or decimal digits such as `1.5`.
     Double(u64),
     Vector(Vec<Operand<'t>>),
-    /// Two registers joined by a bar: `%p1|%p2`.
+    /// Two operands joined by a bar: `%p1|%p2`.
     Pair(Box<[Operand<'t>; 2]>),
     /// An address in brackets such as `[%r1+4]`.
     Address {
@@ -165,11 +168,11 @@ pub enum Operand<'t> {
         offset: i64,
     },
     Label(LabelId),
-    /// A `.branchtargets` table, by its index into [`Function::branch_targets`].
+    /// Name of a `.branchtargets` directive, as its index into [`Function::branch_targets`].
     Targets(u32),
     Sink,
-    /// `(a, b)` of a call, or `[%r1, {%r2, %r3}]`: an address and coordinates.
+    /// Several operands in brackets: `(a, b)` of a call, or `[%r1, {%r2, %r3}]`, an address and coordinates.
     List(Vec<Operand<'t>>),
-    /// Any other name, such as that of a call's prototype.
+    /// Any other name, such as that of the prototype of a call.
     Name(&'t str),
 }

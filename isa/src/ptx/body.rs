@@ -27,8 +27,8 @@ const INSIDE: &[&str] = &[
 ];
 
 impl<'t> Parser<'t> {
-    /// Reads statements up to the } of the function. A loose text has no such }, so reading ends at the end
-    /// of the text.
+    /// Parses statements up to the `}` that ends the function. Loose instructions have no such brace; they
+    /// end at the end of the text.
     pub(super) fn statements(&mut self) {
         loop {
             self.cursor.trivia();
@@ -42,8 +42,8 @@ impl<'t> Parser<'t> {
                 b'{' => {
                     self.cursor.bump();
                     if self.body.scopes.len() > DEPTH {
-                        let message = format!("more than {DEPTH} blocks inside each other");
-                        self.report(Problem::new(start..start + 1, message, "use fewer blocks"));
+                        let message = format!("more than {DEPTH} nested blocks");
+                        self.report(Problem::new(start..start + 1, message, "nest fewer blocks"));
                         self.cursor.rewind(start, line);
                         self.cursor.skip_block();
                         continue;
@@ -64,7 +64,7 @@ impl<'t> Parser<'t> {
                 b';' => self.cursor.bump(),
                 _ => match self.statement(start, line) {
                     Ok(true) => {}
-                    // This directive belongs outside functions, so a } is missing before it.
+                    // This directive is legal only outside functions, so the `}` before it is missing.
                     Ok(false) => {
                         self.close_all(true);
                         return self.cursor.rewind(start, line);
@@ -78,7 +78,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Closes all open blocks. Reports a missing } if `lacks` is set.
+    /// Closes all open blocks. If `lacks` is true, reports that a `}` is missing.
     fn close_all(&mut self, lacks: bool) {
         if lacks && (!self.loose || self.body.scopes.len() > 1) {
             let open = self.body.scope().open.clone();
@@ -89,15 +89,15 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Skips the statement at `start` after a problem: past its semicolon, or to a bracket that opens or
-    /// closes a block.
+    /// Skips the statement at `start` after a problem in it. Resumes after its semicolon, or at a brace that
+    /// opens or closes a block.
     fn recover(&mut self, start: usize, line: u32) {
         let reached = (self.cursor.pos(), self.cursor.line());
         self.cursor.rewind(start, line);
         let mut block = None;
         let mut depth = 0_usize;
         loop {
-            // A missing semicolon made one statement of two. Resume at the second one.
+            // A semicolon is missing, so the parser took two statements for one. Resume at the second one.
             if self.cursor.pos() >= reached.0 && reached.1 > line && depth == 0 && self.cursor.pos() > start {
                 return;
             }
@@ -111,7 +111,8 @@ impl<'t> Parser<'t> {
                     return;
                 }
                 b'{' => {
-                    // Braces before the problem belong to a vector. This brace opens a block.
+                    // A brace before the problem belongs to a vector operand. This brace is after the
+                    // problem, so it opens a block.
                     if depth == 0 && self.cursor.pos() >= reached.0 {
                         block = Some((self.cursor.pos(), self.cursor.line()));
                     }
@@ -130,7 +131,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Reads one statement. Returns false for a directive that belongs outside functions.
+    /// Parses one statement. Returns false for a directive that is legal only outside functions.
     fn statement(&mut self, start: usize, line: u32) -> Parsed<bool> {
         let mut guard = None;
         let mut guarded = false;
@@ -236,7 +237,7 @@ impl<'t> Parser<'t> {
 
     fn missing_semicolon(&mut self, end: usize) -> Problem {
         let (_, found) = self.cursor.found();
-        let message = format!("{found} where a comma or a semicolon should be");
+        let message = format!("expected a comma or a semicolon, found {found}");
         Problem::new(end..end, message, "end the instruction with ; or separate operands by commas")
     }
 

@@ -14,19 +14,19 @@ const DIMENSIONS: usize = 16;
 
 const LANES: [&str; 4] = ["x", "y", "z", "w"];
 
-/// Type part of a declaration, between the state space and the names.
+/// Type part of a declaration, which is between the state space and the names.
 struct Kind {
     ty: Type,
-    /// 2 for `.v2`, 4 for `.v4`, else 1.
+    /// Number of lanes: 2 for `.v2`, 4 for `.v4`, else 1.
     lanes: u8,
     align: Option<u32>,
 }
 
-/// Words other than types that are allowed in the type part of a declaration.
+/// Words that are legal in the type part of a declaration but are not types.
 const NO_TYPES: [&str; 5] = ["align", "v2", "v4", "ptr", "attribute"];
 
 impl<'t> Parser<'t> {
-    /// Reads variables declared together, from after the state space to the semicolon.
+    /// Parses the rest of a declaration of variables, after the state space, to the semicolon.
     pub(super) fn variables_of(
         &mut self,
         space: &str,
@@ -62,14 +62,15 @@ impl<'t> Parser<'t> {
                 "ptr" => pointee = true,
                 "align" => {
                     let said = self.alignment()?;
-                    // After .ptr, the alignment is that of the memory the parameter points to.
+                    // An alignment after `.ptr` is that of the memory to which the parameter points, so it is
+                    // ignored.
                     align = if pointee { align } else { Some(said) };
                 }
                 "attribute" => self.attribute()?,
                 _ if pointee && name.parse::<StateSpace>().is_ok() => {}
                 "texref" | "samplerref" | "surfref" => {
-                    let message = format!("variables of type .{name} are not read here");
-                    let help = "remove it, with the kernels that use textures or surfaces";
+                    let message = format!("variables of type .{name} are not supported");
+                    let help = "remove the variable, and the kernels that use textures or surfaces";
                     return Err(Problem::new(start..self.cursor.pos(), message, help));
                 }
                 _ => match Type::from_name(name) {
@@ -83,17 +84,17 @@ impl<'t> Parser<'t> {
                         let help = format!(
                             "types are .b8 to .b128, .u8, .s32, .f32, .pred, ...; the nearest is .{near}"
                         );
-                        let message = format!("no such type as .{name}");
+                        let message = format!("unknown type .{name}");
                         return Err(Problem::new(start..self.cursor.pos(), message, help));
                     }
                 },
             }
         }
-        let ty = ty.ok_or_else(|| self.expected("a type", "write one such as .b32 before the name"))?;
+        let ty = ty.ok_or_else(|| self.expected("a type", "write a type such as .b32 before the name"))?;
         Ok(Kind { ty, lanes, align })
     }
 
-    /// Reads `(.managed, .unified(1, 2))` after `.attribute`.
+    /// Parses the list after `.attribute`, such as `(.managed, .unified(1, 2))`.
     pub(super) fn attribute(&mut self) -> Parsed<()> {
         let help = "write .attribute(.managed)";
         self.need(b'(', help)?;
@@ -128,21 +129,26 @@ impl<'t> Parser<'t> {
         if value.is_power_of_two() {
             return Ok(value);
         }
-        Err(Problem::new(range, format!("an alignment of {value} bytes"), "alignments are powers of two"))
+        Err(Problem::new(
+            range,
+            format!("an alignment of {value} bytes is illegal"),
+            "an alignment is a power of two",
+        ))
     }
 
     pub(super) fn small_number(&mut self) -> Parsed<(u32, Range<usize>)> {
         let start = self.cursor.begin();
         if !self.cursor.peek().is_ascii_digit() {
-            return Err(self.expected("a number", "write one such as 16"));
+            return Err(self.expected("a number", "write a number such as 16"));
         }
         let value = number(&mut self.cursor)?;
         let range = start..self.cursor.pos();
         match value {
             Number::Integer(value) if u32::try_from(value).is_ok() => Ok((value as u32, range)),
             _ => {
-                let message = format!("`{}` where a number of 32 bits should be", self.cursor.since(start));
-                Err(Problem::new(range, message, "write one such as 16"))
+                let message =
+                    format!("expected a number of at most 32 bits, found `{}`", self.cursor.since(start));
+                Err(Problem::new(range, message, "write a number such as 16"))
             }
         }
     }
@@ -171,7 +177,7 @@ impl<'t> Parser<'t> {
             }
             sizes.push(self.dimension(sizes.is_empty())?);
         }
-        // A vector is an array of its elements.
+        // A variable of vector type is stored as an array of its elements.
         if kind.lanes > 1 {
             sizes.push(Some(kind.lanes.into()));
         }
@@ -190,11 +196,12 @@ impl<'t> Parser<'t> {
             count => count,
         };
         if let Some(count) = count.filter(|count| (initial.len() as u64) > *count) {
-            let message = format!("{} initial values for the {count} elements of `{name}`", initial.len());
-            return Err(Problem::new(range, message, "remove some of them, or declare a larger array"));
+            let message = format!("`{name}` has {count} elements, but {} initial values", initial.len());
+            return Err(Problem::new(range, message, "remove some values, or declare a larger array"));
         }
         if count.is_none() && !external && space != StateSpace::Param {
-            let help = "say how many elements it has, or write .extern before it: then the launch decides";
+            let help =
+                "state the number of elements, or declare it .extern, so that the launch sets its size";
             return Err(Problem::new(range, format!("`{name}` has no size"), help));
         }
         let natural = kind.ty.bits().div_ceil(8) * u32::from(kind.lanes);
@@ -202,25 +209,30 @@ impl<'t> Parser<'t> {
         Ok((Variable { name, space, ty: kind.ty, count, align, initial, external, line }, range))
     }
 
-    /// Reads `16]`. The first dimension may also be empty: `]`.
+    /// Parses the rest of an array dimension, after the `[`: `16]`. The first dimension of an array may also
+    /// be empty: `]`.
     fn dimension(&mut self, first: bool) -> Parsed<Option<u64>> {
         if first && self.cursor.eat(b']') {
             return Ok(None);
         }
         let start = self.cursor.begin();
         if !self.cursor.peek().is_ascii_digit() {
-            return Err(self.expected("a number of elements", "write one such as [16]"));
+            return Err(self.expected("a number of elements", "write a size such as [16]"));
         }
         let Number::Integer(size) = number(&mut self.cursor)? else {
             let range = start..self.cursor.pos();
-            return Err(Problem::new(range, "a number of elements is an integer", "write one such as [16]"));
+            return Err(Problem::new(
+                range,
+                "the number of elements is not an integer",
+                "write a size such as [16]",
+            ));
         };
         self.need(b']', "close it with ]")?;
         Ok(Some(size))
     }
 
-    /// Reads one initial value, or several in braces. `rows` are the dimensions after the first. A nested
-    /// pair of braces fills one row.
+    /// Parses one initial value, or several in braces. `rows` are the dimensions of the array without the
+    /// first. A nested pair of braces fills one row.
     fn initial(&mut self, ty: Type, rows: &[u64], values: &mut Vec<Initial<'t>>, depth: usize) -> Parsed<()> {
         if !self.cursor.eat(b'{') {
             let value = self.initial_value(ty)?;
@@ -228,8 +240,9 @@ impl<'t> Parser<'t> {
         }
         let open = self.cursor.pos() - 1;
         if depth > rows.len() {
-            let help = "there is one pair for the whole and one for each row of an array of arrays";
-            return Err(Problem::new(open..open + 1, "too many braces inside each other", help));
+            let help =
+                "write one pair of braces around all values, and in an array of arrays one around each row";
+            return Err(Problem::new(open..open + 1, "braces of initial values are nested too deeply", help));
         }
         while !self.cursor.eat(b'}') {
             if self.cursor.peek() == b'{' {
@@ -239,8 +252,8 @@ impl<'t> Parser<'t> {
                 let end = first.saturating_add(row);
                 let missing = end.saturating_sub(values.len() as u64);
                 if missing > self.left_to_spend() {
-                    let message = "too many initial values that are not written";
-                    let help = "write rows out, or leave out zeros at the end of the array";
+                    let message = "too many elements without an initial value before later rows";
+                    let help = "write the rows in full, or omit zeros at the end of the array";
                     return Err(Problem::new(open..open + 1, message, help));
                 }
                 for _ in 0..missing {
@@ -266,7 +279,11 @@ impl<'t> Parser<'t> {
             return Ok(());
         }
         let at = self.cursor.pos();
-        Err(Problem::new(at..at, "more initial values than this text can have", "leave out zeros at the end"))
+        Err(Problem::new(
+            at..at,
+            "too many initial values for a text of this length",
+            "omit zeros at the end of the array",
+        ))
     }
 
     fn initial_value(&mut self, ty: Type) -> Parsed<Initial<'t>> {
@@ -291,14 +308,14 @@ impl<'t> Parser<'t> {
         let range = start..self.cursor.pos();
         let offset = self.offset()?.unwrap_or(0);
         if ty.bits() < 32 {
-            let message = format!("an address in an element of {} bits", ty.bits());
+            let message = format!("an address does not fit in an element of {} bits", ty.bits());
             return Err(Problem::new(start..self.cursor.pos(), message, "declare it as .u64, or .u32"));
         }
         self.addresses.push((symbol, range));
         Ok(Initial::Address { symbol, offset, generic })
     }
 
-    /// Reads an optional offset: `+4`, `-4` or `+-4`.
+    /// Parses an optional offset after a name: `+4`, `-4` or `+-4`.
     pub(super) fn offset(&mut self) -> Parsed<Option<i64>> {
         let mut sum = None;
         loop {
@@ -313,11 +330,15 @@ impl<'t> Parser<'t> {
             };
             let start = self.cursor.begin();
             if !self.cursor.peek().is_ascii_digit() {
-                return Err(self.expected("a number of bytes", "write one such as +16 or +-16"));
+                return Err(self.expected("a number of bytes", "write an offset such as +16 or +-16"));
             }
             let Number::Integer(value) = number(&mut self.cursor)? else {
                 let range = start..self.cursor.pos();
-                return Err(Problem::new(range, "an offset is an integer", "write one such as +16 or +-16"));
+                return Err(Problem::new(
+                    range,
+                    "the offset is not an integer",
+                    "write an offset such as +16 or +-16",
+                ));
             };
             let value = if negative { (value as i64).wrapping_neg() } else { value as i64 };
             sum = Some(sum.unwrap_or(0_i64).wrapping_add(value));
@@ -335,14 +356,18 @@ impl<'t> Parser<'t> {
             (Number::Double(bits), Type::F32) => (f64::from_bits(bits) as f32).to_bits().into(),
             (Number::Double(bits), Type::F64 | Type::B64) => bits,
             _ => {
-                let help = "write its bits as an integer such as 0x3c00";
-                return Err(Problem::new(range, "a float in an element that is none", help));
+                let help = "write the bits of the float as an integer such as 0x3c00";
+                return Err(Problem::new(
+                    range,
+                    "a float as initial value of an element that is not a float",
+                    help,
+                ));
             }
         };
         Ok(bits & (u64::MAX >> (64 - width)))
     }
 
-    /// Reads registers declared together, from after `.reg` to the semicolon.
+    /// Parses the rest of a declaration of registers, after `.reg`, to the semicolon.
     pub(super) fn registers(&mut self) -> Parsed<()> {
         let kind = self.kind()?;
         loop {
@@ -365,7 +390,7 @@ impl<'t> Parser<'t> {
         if self.spend(count) {
             return Ok(RegId(first));
         }
-        let message = format!("{count} registers `{name}` are more than a text of this length can use");
+        let message = format!("{count} registers `{name}` are too many for a text of this length");
         let help = format!("at most {} more can be declared here", self.left_to_spend());
         Err(Problem::new(range.clone(), message, help))
     }
@@ -373,7 +398,7 @@ impl<'t> Parser<'t> {
     fn family(&mut self, kind: &Kind, prefix: &'t str, count: u32, range: Range<usize>) -> Parsed<()> {
         if kind.lanes > 1 {
             let help = "declare them one by one: .reg .v2 .f32 a, b;";
-            return Err(Problem::new(range, "vector registers declared by their number", help));
+            return Err(Problem::new(range, "vector registers cannot be declared by their number", help));
         }
         let first = self.may_declare(prefix, count.into(), &range)?;
         if !self.body.scope().declare_family(prefix, first, count) {
@@ -405,8 +430,8 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// Returns `prefix` followed by the number. The string has exact capacity and avoids the formatting code,
-/// because a text has as many registers as instructions.
+/// Returns `prefix` followed by `number`. A module has as many registers as instructions, so this function
+/// avoids the slower formatting code, and allocates only the memory that is needed.
 fn numbered(prefix: &str, number: u32, digits: &mut [u8; 10]) -> String {
     let mut left = number;
     let mut start = digits.len();

@@ -38,7 +38,7 @@ impl<'t> Parser<'t> {
         let mut body = Body::new(Function::default(), self.cursor.char_range());
         for (variable, range) in params.into_iter().chain(results) {
             let entry = Entry::Variable(variables.len() as u32);
-            // `_` names no parameter, and may repeat.
+            // `_` is not a name, so several parameters may have it.
             if variable.name != "_" && !body.scope().declare(variable.name, entry) {
                 self.report(twice(variable.name, range));
             }
@@ -71,8 +71,8 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// Registers the function, and returns its index. The body can then call the function itself. A
-    /// definition replaces earlier declarations.
+    /// Adds the function to the module before its body is parsed, so the body can call the function itself.
+    /// Returns its index. A definition replaces earlier declarations of the function.
     fn enter(&mut self, function: Function<'t>, range: Range<usize>, body: &mut Body<'t>) -> Parsed<usize> {
         let index = match self.globals.get(function.name) {
             None => {
@@ -90,7 +90,7 @@ impl<'t> Parser<'t> {
                 earlier.defined = true;
                 body.function = function;
             }
-            // A declaration after the definition changes nothing.
+            // A declaration after the definition adds nothing.
             Some(earlier) if earlier.defined => {}
             Some(earlier) => *earlier = function,
             None => {}
@@ -111,7 +111,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// Reads an optional list such as `(.param .u64 a, .param .u32 b)`.
+    /// Parses an optional parameter list such as `(.param .u64 a, .param .u32 b)`.
     fn parameters(&mut self) -> Parsed<Parameters<'t>> {
         let mut parameters = Vec::new();
         if !self.cursor.eat(b'(') || self.cursor.eat(b')') {
@@ -125,7 +125,7 @@ impl<'t> Parser<'t> {
             }
             let name = self.directive_name()?;
             if name != "param" {
-                let message = format!("a parameter in state space .{name}");
+                let message = format!("a parameter cannot be in state space .{name}");
                 return Err(Problem::new(start..self.cursor.pos(), message, help));
             }
             parameters.push(self.parameter()?);
@@ -169,7 +169,7 @@ impl<'t> Parser<'t> {
         Ok(directives)
     }
 
-    /// Reads `x`, `x, y` or `x, y, z`; missing dimensions are 1.
+    /// Parses the sizes of a launch limit: `x`, `x, y` or `x, y, z`. A missing size is 1.
     fn extent(&mut self) -> Parsed<[u32; 3]> {
         let mut extent = [1; 3];
         for (index, size) in extent.iter_mut().enumerate() {

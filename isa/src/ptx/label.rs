@@ -1,4 +1,4 @@
-//! Labels: definitions, and resolution of the references to them.
+//! Labels: their definitions, and the resolution of names that refer to them.
 
 use super::ast::{Function, Label, LabelId, Operand, Symbol};
 use super::parser::{Parsed, Parser};
@@ -35,7 +35,7 @@ impl<'t> Parser<'t> {
             }
         };
         if self.body.scope().labels.insert(name, target).is_some() {
-            let help = "labels differ within a block; put { } around one of them";
+            let help = "labels must differ within a block; put { } around one of them";
             return Err(Problem::new(range, format!("a second label `{name}`"), help));
         }
         Ok(())
@@ -61,16 +61,15 @@ impl<'t> Parser<'t> {
         Ok(table)
     }
 
-    /// Ends an inner block. Labels of the block resolve its references; the other references move to the
-    /// outer block.
+    /// Ends an inner block. References in the block to its own labels are resolved. The remaining ones are
+    /// passed to the outer block.
     pub(super) fn close(&mut self) {
         let Some(scope) = self.body.scopes.pop() else { return };
         let mut left = self.resolve(&scope.labels, scope.pending);
         self.body.scope().pending.append(&mut left);
     }
 
-    /// Resolves pending references with the labels of a block. Returns the references that the block does not
-    /// define.
+    /// Resolves references that name one of `labels`. Returns the references that name another label.
     fn resolve(
         &mut self,
         labels: &HashMap<&'t str, Target>,
@@ -103,17 +102,14 @@ impl<'t> Parser<'t> {
                 }
             }
             (Site::Table { .. }, _) => {
-                let message = format!("`{}` is no label of an instruction", reference.name);
-                self.report(Problem::new(
-                    reference.range.clone(),
-                    message,
-                    "name labels before instructions",
-                ));
+                let message = format!("`{}` is not the label of an instruction", reference.name);
+                self.report(Problem::new(reference.range.clone(), message, "name labels of instructions"));
             }
         }
     }
 
-    /// Ends the body. Unresolved labels are reported, except in a loose text, where they become variables.
+    /// Ends the function body. A reference to an unknown label is reported as a problem, except among loose
+    /// instructions, where the name becomes a variable.
     pub(super) fn finish(&mut self) -> Function<'t> {
         let scope = self.body.scope();
         let (labels, pending) = (std::mem::take(&mut scope.labels), std::mem::take(&mut scope.pending));
@@ -121,8 +117,8 @@ impl<'t> Parser<'t> {
             self.unresolved(&reference);
         }
         let mut body = std::mem::take(&mut self.body);
-        // Placeholders count down in order of first use. Reverse order is therefore the order of the
-        // instructions.
+        // Placeholder labels have descending numbers, in order of first use. Descending order of numbers is
+        // therefore the order of the instructions.
         body.found.sort_unstable_by_key(|(_, label, _)| Reverse(label.0));
         let mut instructions: Vec<u32> = body.found.iter().map(|(instruction, ..)| *instruction).collect();
         instructions.dedup();
@@ -158,11 +154,13 @@ impl<'t> Parser<'t> {
                     return;
                 }
                 let (what, help) = match site {
-                    Site::Operand { flow: Flow::Call, .. } => ("function", "declare it before: .func name;"),
+                    Site::Operand { flow: Flow::Call, .. } => {
+                        ("function", "declare the function before the call: .func name;")
+                    }
                     Site::Operand { flow: Flow::Plain, .. } => {
                         ("name", "declare a register, a variable or a label of this name")
                     }
-                    _ => ("label", "put NAME: before an instruction"),
+                    _ => ("label", "write the label NAME: before an instruction"),
                 };
                 let near = {
                     let labels = self.body.function.labels.iter().map(|l| l.name).take(SUGGESTIONS);
@@ -175,9 +173,9 @@ impl<'t> Parser<'t> {
                 };
                 let help = match near {
                     Some(near) if near == *name => {
-                        "the one of this name is inside a block: put both there".into()
+                        "the label with this name is inside a block: put the label and its use in the same block".into()
                     }
-                    Some(near) => format!("the nearest one declared is `{near}`"),
+                    Some(near) => format!("the nearest declared one is `{near}`"),
                     None => help.into(),
                 };
                 self.report(Problem::new(range.clone(), format!("{what} `{name}` is not declared"), help));

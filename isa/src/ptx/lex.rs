@@ -1,4 +1,4 @@
-//! Lexer: a cursor over the bytes of a text.
+//! Lexer for PTX: a cursor over the bytes of the text.
 
 use crate::problem::Problem;
 use std::ops::Range;
@@ -8,7 +8,7 @@ const START: u8 = 2;
 const WORD: u8 = 4;
 const DIGIT: u8 = 8;
 
-/// Token classes (a bit mask) that each byte may be part of.
+/// Character classes of each byte, as a mask of `SPACE`, `START`, `WORD` and `DIGIT`.
 static CLASS: [u8; 256] = {
     let mut class = [0; 256];
     let mut b = 0_usize;
@@ -44,7 +44,7 @@ impl<'t> Cursor<'t> {
         Cursor { text, pos: 0, line: 1, open: None }
     }
 
-    /// Returns the next byte; 0 at the end.
+    /// Returns the byte at the cursor; 0 at the end of the text.
     #[inline]
     pub(super) fn peek(&self) -> u8 {
         self.ahead(0)
@@ -72,8 +72,8 @@ impl<'t> Cursor<'t> {
         self.line
     }
 
-    /// Returns the bytes from `start` to the cursor. Both must be character boundaries, as every word's ends
-    /// are.
+    /// Returns the text from `start` to the cursor. Both must be at character boundaries, as the ends of
+    /// words are.
     pub(super) fn since(&self, start: usize) -> &'t str {
         self.text.get(start..self.pos).unwrap_or("")
     }
@@ -94,7 +94,7 @@ impl<'t> Cursor<'t> {
         (self.pos, self.line) = (pos, line);
     }
 
-    /// True if only white space precedes the cursor in its line.
+    /// True if there is only white space between the start of the line and the cursor.
     pub(super) fn starts_line(&self) -> bool {
         let before = self.text.as_bytes().get(..self.pos).unwrap_or_default();
         let blank = before.iter().rev().take_while(|b| matches!(b, b' ' | b'\t')).count();
@@ -118,7 +118,8 @@ impl<'t> Cursor<'t> {
         self.pos..self.pos + next.map_or(0, char::len_utf8)
     }
 
-    /// Returns the next word or character for messages, or a text for the end.
+    /// Returns the range and the text of the word or character at the cursor, for messages. At the end of the
+    /// text, returns a description.
     pub(super) fn found(&self) -> (Range<usize>, String) {
         let mut look = Cursor { open: None, ..self.clone() };
         if look.word().is_some() || look.digits().is_some() {
@@ -164,7 +165,7 @@ impl<'t> Cursor<'t> {
                 }
                 b'\n' => self.line += 1,
                 0 if self.at_end() => {
-                    let help = "end it with */";
+                    let help = "end the comment with */";
                     self.open
                         .get_or_insert_with(|| Problem::new(start..start + 2, "comment is not closed", help));
                     return;
@@ -180,7 +181,7 @@ impl<'t> Cursor<'t> {
         self.pos += rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len());
     }
 
-    /// Skips white space and comments. Then consumes `byte` and returns true if it comes next.
+    /// Skips white space and comments. If `byte` follows, consumes it and returns true.
     #[inline]
     pub(super) fn eat(&mut self, byte: u8) -> bool {
         self.trivia();
@@ -189,7 +190,8 @@ impl<'t> Cursor<'t> {
         found
     }
 
-    /// Reads a name: a letter, `_`, `$` or `%`, followed by letters, digits, `_` and `$`.
+    /// Consumes a name: a letter, `_`, `$` or `%`, then letters, digits, `_` and `$`. `None` if there is none
+    /// at the cursor.
     #[inline]
     pub(super) fn word(&mut self) -> Option<&'t str> {
         let start = self.pos;
@@ -203,7 +205,7 @@ impl<'t> Cursor<'t> {
         Some(self.since(start))
     }
 
-    /// Reads a word of letters and digits that starts with a digit.
+    /// Consumes a number: a digit, then letters, digits, `_` and `$`. `None` if there is none at the cursor.
     #[inline]
     pub(super) fn digits(&mut self) -> Option<&'t str> {
         let start = self.pos;
@@ -216,7 +218,8 @@ impl<'t> Cursor<'t> {
         Some(self.since(start))
     }
 
-    /// Reads the words after a dot, joined by `::`, such as `shared::cta`. The cursor is on the dot.
+    /// Consumes a dot and the words after it, joined by `::`, such as `.shared::cta`. The cursor is on the
+    /// dot. The result does not contain the dot.
     #[inline]
     pub(super) fn dotted(&mut self) -> Option<&'t str> {
         let start = self.pos + 1;
@@ -235,7 +238,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Reads a string and returns the text between the quotes. The cursor is on the first quote.
+    /// Consumes a string and returns the text between the quotes. The cursor is on the first quote.
     pub(super) fn string(&mut self) -> &'t str {
         let start = self.pos;
         self.pos += 1;
@@ -255,13 +258,13 @@ impl<'t> Cursor<'t> {
     }
 
     fn open_string(&mut self, start: usize) -> &'t str {
-        let help = "end it with \" on the same line";
+        let help = "end the string with \" on the same line";
         self.open.get_or_insert_with(|| Problem::new(start..start + 1, "string is not closed", help));
         self.since(start + 1)
     }
 
-    /// Skips from the { at the cursor to the matching }. Braces in comments and strings do not count. Returns
-    /// false if the text ends first.
+    /// Skips a block, from the `{` at the cursor to the matching `}`. Braces in comments and strings do not
+    /// count. Returns false if the text ends first.
     pub(super) fn skip_block(&mut self) -> bool {
         let mut depth = 0_usize;
         while !self.at_end() {

@@ -1,4 +1,4 @@
-//! Parser of PTX modules. Resolves every name, but does not interpret instructions.
+//! Parser of PTX modules. It resolves every name, but does not interpret instructions.
 
 mod ast;
 mod body;
@@ -12,9 +12,9 @@ mod operand;
 mod parser;
 mod scope;
 
-/// Addresses of a module's constants (`.const`).
+/// Address range of the `.const` variables of a module.
 pub const CONSTANTS: std::ops::Range<u64> = 0x3_0000_0000..0x4_0000_0000;
-/// Addresses of a module's global variables (`.global`).
+/// Address range of the `.global` variables of a module.
 pub const GLOBALS: std::ops::Range<u64> = 0x2_0000_0000..0x3_0000_0000;
 
 pub use crate::kernel::number::Type;
@@ -30,8 +30,9 @@ use crate::problem::TextError;
 use parser::Parser;
 
 impl<'t> Module<'t> {
-    /// Parses a module as compilers write it; `name` is used in messages. The parser skips directives without
-    /// effect on execution (`.loc`, `.file`, debug sections, `.pragma`). It does not check modifiers.
+    /// Parses a PTX module as compilers write it. `name` is the name of the text in messages. The parser
+    /// skips directives that have no effect on execution (`.loc`, `.file`, debug sections, `.pragma`). It
+    /// does not check the modifiers of instructions.
     ///
     /// # Errors
     /// Every problem found, with line and column.
@@ -40,7 +41,7 @@ impl<'t> Module<'t> {
     }
 }
 
-/// True if a text is a PTX module: its first directive is the version.
+/// True if a text is a PTX module, which means that its first directive is `.version`.
 pub fn is_module(text: &str) -> bool {
     let mut rest = text.trim_start();
     loop {
@@ -53,10 +54,12 @@ pub fn is_module(text: &str) -> bool {
     }
 }
 
-/// Parses statements without a module around them, such as `atom.shared.add.u32 %r4, [%r8], %r1;`. The last
-/// semicolon may be absent. Registers need no declaration; [`PtxRegister::ty`] is then `None`. Variables need
-/// none either. An undeclared name in an address becomes a shared array of unknown size, aligned to 16 bytes.
-/// So does any other name that is not a label.
+/// Parses loose instructions: statements without a module around them, such as `atom.shared.add.u32 %r4,
+/// [%r8], %r1;`. The last semicolon may be absent.
+///
+/// Registers need no declaration; the type [`PtxRegister::ty`] of an undeclared one is `None`. Variables need
+/// no declaration either. An undeclared name that is not a label becomes a shared array of unknown size,
+/// aligned to 16 bytes.
 ///
 /// # Errors
 /// Every problem found, with line and column.

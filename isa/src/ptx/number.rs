@@ -1,4 +1,4 @@
-//! Reader of number literals.
+//! Parser of number literals.
 
 use super::lex::Cursor;
 use crate::problem::Problem;
@@ -28,7 +28,7 @@ pub(super) fn number(cursor: &mut Cursor<'_>) -> Result<Number, Problem> {
     let text = cursor.digits().unwrap_or("");
     let exponent = |c: &Cursor<'_>| matches!(c.peek(), b'+' | b'-') && c.ahead(1).is_ascii_digit();
     let decimal = text.bytes().all(|b| b.is_ascii_digit());
-    // 1.5, 1e9, 1.5e-3: a dot or a sign is part of a number only in these forms.
+    // Numbers such as 1.5, 1e9 and 1.5e-3. Only in these forms is a dot or a sign part of a number.
     let scaled = text.trim_end_matches(['e', 'E']);
     let ends_in_e = scaled.len() + 1 == text.len() && scaled.bytes().all(|b| b.is_ascii_digit());
     if (decimal && cursor.peek() == b'.' && cursor.ahead(1).is_ascii_digit())
@@ -54,7 +54,7 @@ fn unreadable(cursor: &Cursor<'_>, start: usize) -> Problem {
     Problem::new(start..cursor.pos(), message, HELP)
 }
 
-/// Parses decimal digits, or octal ones after a leading zero.
+/// Parses decimal digits. After a leading zero, the digits are octal.
 fn integer(text: &str) -> Option<Number> {
     let value = match text.strip_prefix('0').filter(|rest| !rest.is_empty()) {
         Some(octal) => u64::from_str_radix(octal, 8),

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-/// Every opcode, the part of an instruction before its first dot, in alphabetical order. Source: [PTX].
+/// All opcodes of PTX, in alphabetical order. The opcode is the part of an instruction before the first dot.
+/// Source: [PTX].
 #[rustfmt::skip]
 pub(super) const OPCODES: &[&str] = &[
     "abs", "activemask", "add", "addc", "alloca", "and", "applypriority", "atom", "bar", "barrier", "bfe",
@@ -27,7 +28,8 @@ pub(super) fn known(name: &str) -> bool {
     KNOWN.contains(name)
 }
 
-/// Special registers without `%` and without the number or `.x` after some of them. Source: [PTX].
+/// Special registers of PTX, without `%`. Registers with a number or with `.x` after the name are listed
+/// without it. Source: [PTX].
 #[rustfmt::skip]
 const SPECIAL: &[&str] = &[
     "aggr_smem_size", "clock", "clock64", "clock_hi", "cluster_ctaid", "cluster_ctarank", "cluster_nctaid",
@@ -38,7 +40,8 @@ const SPECIAL: &[&str] = &[
     "tid", "total_smem_size", "warpid",
 ];
 
-/// Numbered special registers: text before the number, count, text after the number.
+/// Special registers with a number in the name: text before the number, how many there are, text after the
+/// number.
 const NUMBERED: &[(&str, u32, &str)] =
     &[("envreg", 32, ""), ("pm", 8, ""), ("pm", 8, "_64"), ("reserved_smem_offset_", 2, "")];
 
@@ -46,7 +49,7 @@ const NUMBERED: &[(&str, u32, &str)] =
 const TRIPLES: &[&str] =
     &["cluster_ctaid", "cluster_nctaid", "clusterid", "ctaid", "nclusterid", "nctaid", "ntid", "tid"];
 
-/// True if the name, without `%` and without an element, is a special register.
+/// True if `name` is a special register. The name has no `%`, and no element such as `.x`.
 pub(super) fn special(name: &str) -> bool {
     SPECIAL.binary_search(&name).is_ok()
         || NUMBERED.iter().any(|(before, count, after)| {

@@ -1,4 +1,4 @@
-//! Parser of operands, with resolution of the names in them.
+//! Parser of operands. Names in operands are resolved to registers, variables and labels.
 
 use super::ast::{Base, Operand, PtxRegister, RegId, StateSpace, Symbol, Variable};
 use super::number::{Number, number};
@@ -39,8 +39,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Reads operands up to the bracket `close`; the opening bracket has been read. None of the operands has
-    /// brackets itself.
+    /// Parses operands separated by commas, up to the bracket `close`. The opening bracket has been consumed.
+    /// The operands themselves have no brackets.
     fn group(&mut self, close: u8) -> Parsed<Vec<Operand<'t>>> {
         let mut operands = Vec::new();
         self.cursor.trivia();
@@ -61,7 +61,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Reads an operand without brackets and bars. The cursor is on its first character.
+    /// Parses an operand without brackets and bars. The cursor is on the first character.
     fn scalar(&mut self, flow: Flow) -> Parsed<Operand<'t>> {
         let start = self.cursor.pos();
         match self.cursor.peek() {
@@ -79,7 +79,7 @@ impl<'t> Parser<'t> {
                     Operand::Register(register) => Ok(Operand::Not(register)),
                     _ => {
                         let range = start..self.cursor.pos();
-                        Err(Problem::new(range, "! before what is no register", "write !%p1"))
+                        Err(Problem::new(range, "! before an operand that is not a register", "write !%p1"))
                     }
                 }
             }
@@ -116,16 +116,16 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Reads `%r1.b0`, part of a register, as an uninterpreted name.
+    /// Parses part of a register, such as `%r1.b0`, as a name that is not interpreted.
     fn part_of_register(&mut self, start: usize) -> Parsed<Operand<'t>> {
         let dot = self.cursor.pos();
         match self.cursor.dotted() {
             Some("b0" | "b1" | "b2" | "b3" | "h0" | "h1") => Ok(Operand::Name(self.cursor.since(start))),
             Some(part) => {
-                let message = format!("a part .{part} of a register that is no vector");
-                Err(Problem::new(dot..self.cursor.pos(), message, "declare it as .reg .v2 or .v4"))
+                let message = format!("part .{part} of a register that is not a vector");
+                Err(Problem::new(dot..self.cursor.pos(), message, "declare the register as .reg .v2 or .v4"))
             }
-            None => Err(self.expected("a part", "write one such as .x")),
+            None => Err(self.expected("a part", "write a part such as .x")),
         }
     }
 
@@ -141,14 +141,14 @@ impl<'t> Parser<'t> {
         match found {
             Some(index) => Ok(Operand::Register(lane(index as u8))),
             None => {
-                let message = format!("no part .{part} of a vector of {lanes}");
-                let help = "parts are .x and .y, of a vector of four also .z and .w";
+                let message = format!("a vector of {lanes} has no part .{part}");
+                let help = "parts are .x and .y; a vector of four also has .z and .w";
                 Err(Problem::new(dot..self.cursor.pos().max(dot + 1), message, help))
             }
         }
     }
 
-    /// Reads a special register. In a loose text, an unknown name declares a register.
+    /// Parses a special register. Among loose instructions, any other unknown name declares a register.
     fn undeclared_register(&mut self, name: &'t str, range: Range<usize>) -> Parsed<Operand<'t>> {
         let bare = name.get(1..).unwrap_or("");
         if opcode::special(bare) {
@@ -157,9 +157,9 @@ impl<'t> Parser<'t> {
                 let dot = self.cursor.pos();
                 let part = self.cursor.dotted();
                 if !opcode::has_parts(bare) || !matches!(part, Some("x" | "y" | "z" | "w")) {
-                    let message = format!("no part .{} of `{name}`", part.unwrap_or(""));
+                    let message = format!("part .{} of `{name}` does not exist", part.unwrap_or(""));
                     let help =
-                        "parts are .x, .y and .z, of %tid, %ntid, %ctaid, %nctaid and those of clusters";
+                        "%tid, %ntid, %ctaid, %nctaid and those of clusters have the parts .x, .y and .z";
                     return Err(Problem::new(dot..self.cursor.pos().max(dot + 1), message, help));
                 }
             }
@@ -177,15 +177,15 @@ impl<'t> Parser<'t> {
             return Ok(Operand::Sink);
         }
         let help = match self.body.last_of_family(name) {
-            Some(last) => format!("the last one declared is `{last}`"),
+            Some(last) => format!("the last declared one is `{last}`"),
             None => {
                 let registers =
                     self.body.names(|entry| matches!(entry, Entry::Register(_) | Entry::Vector(..)));
                 match close(name, registers.chain(self.body.prefixes())) {
                     Some(near) if self.body.find(near).is_some() => {
-                        format!("the nearest one declared is `{near}`")
+                        format!("the nearest declared one is `{near}`")
                     }
-                    Some(near) => format!("the nearest ones declared are `{near}0` and following"),
+                    Some(near) => format!("the nearest declared ones are `{near}0` and following"),
                     None => "declare it first: .reg .b32 %r<8>;".into(),
                 }
             }
@@ -209,7 +209,7 @@ impl<'t> Parser<'t> {
         Ok(register)
     }
 
-    /// Records a name that may be a label. The end of its block resolves the reference.
+    /// Records a use of a name that may be a label. It is resolved when the block ends.
     fn label(&mut self, name: &'t str, range: Range<usize>, offset: Option<i64>, flow: Flow) -> Operand<'t> {
         let label = self.body.placeholder();
         let instruction = self.body.function.instructions.len() as u32;
@@ -218,7 +218,7 @@ impl<'t> Parser<'t> {
         Operand::Label(label)
     }
 
-    /// Declares a variable in a loose text by its first use: a shared array of unknown size.
+    /// Declares a variable of loose instructions at its first use: a shared array of unknown size.
     pub(super) fn loose_variable(&mut self, name: &'t str) -> Symbol {
         let index = self.body.function.variables.len() as u32;
         self.body.function.variables.push(Variable {
@@ -237,7 +237,7 @@ impl<'t> Parser<'t> {
         Symbol::Local(index)
     }
 
-    /// Reads `[%r1+4]`, `[name+4]`, `[4]`, or `[%r1, {%r2, %r3}]`. The cursor is on the bracket.
+    /// Parses an address: `[%r1+4]`, `[name+4]`, `[4]` or `[%r1, {%r2, %r3}]`. The cursor is on the `[`.
     fn address(&mut self) -> Parsed<Operand<'t>> {
         self.cursor.bump();
         let start = self.cursor.begin();
@@ -246,7 +246,7 @@ impl<'t> Parser<'t> {
                 Operand::Integer(value) => (Base::None, value.wrapping_add(self.offset()?.unwrap_or(0))),
                 _ => {
                     let range = start..self.cursor.pos();
-                    let message = "an address is no float";
+                    let message = "an address is not a float";
                     return Err(Problem::new(range, message, "write [%r1+4], [name+4] or [4]"));
                 }
             },
@@ -299,7 +299,7 @@ impl<'t> Parser<'t> {
         }
         match self.named(name, start, Flow::Plain)? {
             Operand::Register(register) => Ok(Base::Register(register)),
-            // The problem has been reported already.
+            // The problem of this operand has been reported before.
             Operand::Sink => Ok(Base::None),
             _ => {
                 let range = start..self.cursor.pos();
@@ -316,7 +316,7 @@ impl<'t> Parser<'t> {
         let local = self.body.names(|entry| matches!(entry, Entry::Variable(_)));
         let near = close(name, local.chain(self.globals.keys().copied().take(SUGGESTIONS)));
         let help = match near {
-            Some(near) => format!("the nearest one declared is `{near}`"),
+            Some(near) => format!("the nearest declared one is `{near}`"),
             None => "declare it first: .shared .align 4 .b8 name[64];".into(),
         };
         self.report(Problem::new(range, format!("variable `{name}` is not declared"), help));
@@ -329,12 +329,12 @@ impl<'t> Parser<'t> {
         let range = start..self.cursor.pos();
         if !name.starts_with('%') && self.body.find(name).is_none() {
             if opcode::known(name) {
-                return Err(Problem::new(range, format!("`{name}` where a predicate should be"), help));
+                return Err(Problem::new(range, format!("expected a predicate, found `{name}`"), help));
             }
             if self.reports(name) {
                 let registers = self.body.names(|entry| matches!(entry, Entry::Register(_)));
                 let help = close(name, registers)
-                    .map_or(help.into(), |near| format!("the nearest one declared is `{near}`"));
+                    .map_or(help.into(), |near| format!("the nearest declared one is `{near}`"));
                 self.report(Problem::new(range, format!("register `{name}` is not declared"), help));
             }
             return Ok(None);
@@ -343,13 +343,13 @@ impl<'t> Parser<'t> {
             Operand::Register(register) => {
                 let ty = self.body.function.registers.get(register.0 as usize).and_then(|r| r.ty);
                 if ty.is_some_and(|ty| ty != Type::Pred) {
-                    let message = format!("the guard `{name}` is no predicate");
-                    return Err(Problem::new(range, message, "declare it as .reg .pred"));
+                    let message = format!("the guard `{name}` is not a predicate");
+                    return Err(Problem::new(range, message, "declare the register as .reg .pred"));
                 }
                 Ok(Some(register))
             }
             Operand::Sink => Ok(None),
-            _ => Err(Problem::new(range, format!("the guard `{name}` is no predicate"), help)),
+            _ => Err(Problem::new(range, format!("the guard `{name}` is not a predicate"), help)),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Parser of directives outside functions, and helpers shared by all parts of the parser.
+//! Parser of directives outside functions, and helpers that all parts of the parser use.
 
 use super::ast::{Function, Module, Symbol, Variable};
 use super::lex::Cursor;
@@ -11,8 +11,8 @@ use std::ops::Range;
 
 pub(super) type Parsed<T> = Result<T, Problem>;
 
-/// Maximum number of registers and initial values for a text of any length. Longer texts may have more, in
-/// proportion to their length. Without a limit, `.reg .b32 %r<4000000000>;` would allocate too much memory.
+/// Number of registers and initial values together that any text may declare. A longer text may declare more,
+/// in proportion to its length. Without a limit, `.reg .b32 %r<4000000000>;` would allocate too much memory.
 const ALLOWED: u64 = 100_000;
 
 pub(super) struct Parser<'t> {
@@ -22,14 +22,14 @@ pub(super) struct Parser<'t> {
     pub(super) functions: Vec<Function<'t>>,
     pub(super) globals: HashMap<&'t str, Symbol>,
     pub(super) body: Body<'t>,
-    /// Names whose address is an initial value. Their declaration may come later.
+    /// Names whose address is the initial value of a variable. They may be declared later in the text.
     pub(super) addresses: Vec<(&'t str, Range<usize>)>,
-    /// True for a text without declarations: see [`super::snippet`].
+    /// True for loose instructions, which need no declarations: see [`super::snippet`].
     pub(super) loose: bool,
     budget: u64,
     version: Option<(u16, u16)>,
     target: Option<Arch>,
-    /// True after a `.target`, even one without an architecture.
+    /// True after a `.target` directive, even one that names no architecture.
     targeted: bool,
 }
 
@@ -53,8 +53,8 @@ const OUTSIDE: &[&str] = &[
     "loc",
 ];
 
-/// The last minor version of PTX 1, 2, 3 and so on. For the newest major version, this is the version of the
-/// compilers that wrote the texts in `tests/kernels`.
+/// Last minor version of each major version of PTX, from major version 1 on. For the newest major version, it
+/// is the version that the compilers of `tests/kernels` write.
 const LAST_MINOR: &[u16] = &[4, 3, 2, 3, 0, 5, 8, 8, 5];
 
 pub const NEWEST: (u16, u16) = (LAST_MINOR.len() as u16, LAST_MINOR[LAST_MINOR.len() - 1]);
@@ -87,17 +87,19 @@ impl<'t> Parser<'t> {
         self.problems.len() >= MOST_PROBLEMS
     }
 
-    /// True if the text or the limit of problems is exhausted.
+    /// True if the text or the maximum number of problems has been reached.
     pub(super) fn done(&self) -> bool {
         self.cursor.at_end() || self.full()
     }
 
-    /// True if an undeclared name must be reported. Each name is reported once, up to the limit of problems.
+    /// True if an undeclared name must be reported. A name is reported only at its first use, and only below
+    /// the maximum number of problems.
     pub(super) fn reports(&mut self, name: &'t str) -> bool {
         !self.full() && self.body.reported.insert(name)
     }
 
-    /// Takes `count` registers or initial values from the budget. Returns false if the budget is too small.
+    /// Takes `count` registers or initial values from the number that the text may still declare. Returns
+    /// false if fewer are left.
     pub(super) fn spend(&mut self, count: u64) -> bool {
         let left = self.budget.checked_sub(count);
         self.budget = left.unwrap_or(self.budget);
@@ -144,9 +146,9 @@ impl<'t> Parser<'t> {
         while !self.done() {
             self.statements();
             if !self.done() {
-                // A directive that belongs outside functions.
+                // The statement is a directive that is legal only outside functions.
                 let (range, found) = self.cursor.found();
-                let help = "write instructions alone, or a whole module from .version on";
+                let help = "write only instructions, or a complete module that begins with .version";
                 self.report(Problem::new(range, format!("{found} among loose instructions"), help));
                 break;
             }
@@ -164,11 +166,11 @@ impl<'t> Parser<'t> {
     fn headers(&mut self) {
         if self.version.is_none() && self.problems.is_empty() {
             let help = "begin with a line such as .version 8.0";
-            self.report(Problem::new(0..0, "the text does not name its version of PTX", help));
+            self.report(Problem::new(0..0, "the text does not state its PTX version", help));
         }
         if self.target.is_none() && self.problems.is_empty() {
             let help = "add a line such as .target sm_90 after .version";
-            self.report(Problem::new(0..0, "the text does not name its architecture", help));
+            self.report(Problem::new(0..0, "the text does not state its architecture", help));
         }
     }
 
@@ -191,7 +193,7 @@ impl<'t> Parser<'t> {
             _ => {
                 let (range, found) = self.cursor.found();
                 let help =
-                    "outside functions stand directives: .version, .target, .visible .entry, .global, ...";
+                    "outside functions, write directives: .version, .target, .visible .entry, .global, ...";
                 return Err(Problem::new(range, format!("{found} outside a function"), help));
             }
         }
@@ -206,7 +208,7 @@ impl<'t> Parser<'t> {
                 self.declaration(inner, start, name == "extern")
             }
             "b8" | "b16" | "b32" | "b64" | "u8" | "u16" | "u32" | "u64" | "s8" | "s16" | "s32" | "s64" => {
-                // Data of a debug section without braces.
+                // This line is data of a debug section without braces.
                 self.cursor.skip_line();
                 Ok(())
             }
@@ -232,7 +234,11 @@ impl<'t> Parser<'t> {
             return Ok(name);
         }
         let (range, found) = self.cursor.found();
-        Err(Problem::new(range, format!("{found} where a directive should be"), "write one such as .global"))
+        Err(Problem::new(
+            range,
+            format!("expected a directive, found {found}"),
+            "write a directive such as .global",
+        ))
     }
 
     /// Skips a directive that has no effect on execution. Returns false for any other directive.
@@ -272,8 +278,8 @@ impl<'t> Parser<'t> {
         Ok(true)
     }
 
-    /// Skips `.loc 1 2 3, function_name NAME, inlined_at 1 2 3` and `.file 1 "name", 4, 5`. Neither ends in a
-    /// semicolon.
+    /// Skips a source position: `.loc 1 2 3, function_name NAME, inlined_at 1 2 3` or `.file 1 "name", 4, 5`.
+    /// Neither ends in a semicolon.
     fn skip_position(&mut self) {
         loop {
             self.cursor.trivia();
@@ -307,16 +313,16 @@ impl<'t> Parser<'t> {
                 let newest = LAST_MINOR.get(usize::from(major).wrapping_sub(1));
                 if newest.is_none_or(|newest| minor > *newest) {
                     let range = start..self.cursor.pos();
-                    let message = format!("there is no PTX version {major}.{minor}");
+                    let message = format!("PTX version {major}.{minor} is not known");
                     let newest = LAST_MINOR.len();
-                    let help = format!("versions known here go up to {newest}.{}", LAST_MINOR[newest - 1]);
+                    let help = format!("the known versions go up to {newest}.{}", LAST_MINOR[newest - 1]);
                     self.report(Problem::new(range, message, help));
                 }
                 self.version = Some((major, minor));
             }
             _ => {
                 let range = start..self.cursor.pos().max(start);
-                return Err(Problem::new(range, "no version number", "write .version 8.0"));
+                return Err(Problem::new(range, "expected a version number", "write .version 8.0"));
             }
         }
         Ok(())
@@ -325,7 +331,11 @@ impl<'t> Parser<'t> {
     fn target_directive(&mut self, start: usize) -> Parsed<()> {
         if std::mem::replace(&mut self.targeted, true) {
             let message = "a second .target";
-            self.report(Problem::new(start..self.cursor.pos(), message, "a module has one; split the file"));
+            self.report(Problem::new(
+                start..self.cursor.pos(),
+                message,
+                "a module has one .target; split the file",
+            ));
         }
         loop {
             let start = self.cursor.begin();
@@ -336,8 +346,9 @@ impl<'t> Parser<'t> {
                 Some(arch) => self.target = Some(self.target.unwrap_or(arch)),
                 None if TARGET_OPTIONS.contains(&name) => {}
                 None => {
-                    let message = format!("architecture `{name}` is not one of those read here");
-                    let help = "they are sm_20 to sm_129, with or without a letter, such as sm_90a";
+                    let message = format!("architecture `{name}` is not supported");
+                    let help =
+                        "supported names are sm_20 to sm_129, with or without a letter, such as sm_90a";
                     self.report(Problem::new(start..self.cursor.pos(), message, help));
                 }
             }
@@ -352,14 +363,14 @@ impl<'t> Parser<'t> {
         match self.cursor.digits() {
             Some("64") => Ok(()),
             found => {
-                let message = format!("addresses of {} bits", found.unwrap_or("no"));
+                let message = format!("addresses of {} bits are not supported", found.unwrap_or("no"));
                 let help = "compile for 64-bit addresses: .address_size 64";
                 Err(Problem::new(start..self.cursor.pos(), message, help))
             }
         }
     }
 
-    /// Declares a variable of the module. A definition replaces a declaration.
+    /// Adds a variable to the module. A definition replaces an earlier declaration.
     fn declare_outside(&mut self, variable: Variable<'t>, range: Range<usize>) -> Parsed<()> {
         match self.globals.get(variable.name) {
             None => {
@@ -376,8 +387,8 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// Skips the directive at `start` after a problem. Stops after the directive and its block, or at the
-    /// next line that starts with a directive.
+    /// Skips the directive at `start` after a problem in it. Resumes after the directive and its block, or at
+    /// the next line that starts with a directive.
     fn skip_item(&mut self, start: usize, line: u32) {
         self.cursor.rewind(start, line);
         while !self.cursor.at_end() {
@@ -389,7 +400,7 @@ impl<'t> Parser<'t> {
                     if !self.cursor.skip_block() && !self.problems.iter().any(reported) {
                         self.report(unclosed(open..open + 1));
                     }
-                    // A semicolon follows initial values, but not a body.
+                    // A semicolon follows the braces of initial values, but not those of a function body.
                     self.cursor.eat(b';');
                     return;
                 }
@@ -412,12 +423,12 @@ impl<'t> Parser<'t> {
         let start = self.cursor.pos();
         self.cursor.bump();
         let help = "remove it, or open a block with { before it";
-        self.report(Problem::new(start..start + 1, "a } without its {", help));
+        self.report(Problem::new(start..start + 1, "a } without a matching {", help));
     }
 
     pub(super) fn expected(&self, what: &str, help: &str) -> Problem {
         let (range, found) = self.cursor.found();
-        Problem::new(range, format!("{found} where {what} should be"), help)
+        Problem::new(range, format!("expected {what}, found {found}"), help)
     }
 
     pub(super) fn need(&mut self, byte: u8, help: &str) -> Parsed<()> {
@@ -425,20 +436,28 @@ impl<'t> Parser<'t> {
     }
 
     pub(super) fn semicolon(&mut self) -> Parsed<()> {
-        if self.cursor.eat(b';') { Ok(()) } else { Err(self.expected("a semicolon", "end it with ;")) }
+        if self.cursor.eat(b';') {
+            Ok(())
+        } else {
+            Err(self.expected("a semicolon", "end the statement with ;"))
+        }
     }
 }
 
 pub(super) fn twice(name: &str, range: Range<usize>) -> Problem {
-    Problem::new(range, format!("a second `{name}`"), "names differ within a block, and outside functions")
+    Problem::new(
+        range,
+        format!("a second declaration of `{name}`"),
+        "names must differ within a block, and outside functions",
+    )
 }
 
 pub(super) fn unclosed(range: Range<usize>) -> Problem {
-    Problem::new(range, "{ is not closed", "end the block with }")
+    Problem::new(range, "{ has no matching }", "end the block with }")
 }
 
 pub(super) fn unsupported(name: &str, range: Range<usize>, known: &[&str]) -> Problem {
     let near = nearest(name, known.iter().copied()).unwrap_or("");
-    let help = format!("the nearest one that is read here is .{near}");
-    Problem::new(range, format!("directive .{name} is not one that is read here"), help)
+    let help = format!("the nearest supported one is .{near}");
+    Problem::new(range, format!("directive .{name} is not supported"), help)
 }

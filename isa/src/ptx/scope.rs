@@ -1,4 +1,4 @@
-//! Names in the function being parsed, with its blocks `{ ... }`.
+//! Names that are visible in the function being parsed, for each open block `{ ... }`.
 
 use super::ast::{Function, LabelId, Operand, RegId};
 use std::collections::{HashMap, HashSet};
@@ -9,7 +9,7 @@ pub(super) const SUGGESTIONS: usize = 500;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Entry {
     Register(RegId),
-    /// A vector register: its first register and the number of registers.
+    /// A vector register: its first element and the number of elements.
     Vector(RegId, u8),
     Variable(u32),
 }
@@ -27,23 +27,23 @@ struct Family {
     count: u32,
 }
 
-/// Use of a name that may be a label and is not resolved yet.
+/// Use of a name that may be a label. It is resolved at the end of a block.
 #[derive(Clone, Debug)]
 pub(super) struct Reference<'t> {
     pub(super) name: &'t str,
     pub(super) range: Range<usize>,
-    /// Byte offset, if a `+` follows. The name is then not a label.
+    /// Byte offset, if `+` and a number follow the name. The name is then not a label.
     pub(super) offset: Option<i64>,
     pub(super) site: Site,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flow {
-    /// Names are variables, or labels if no such variable exists.
+    /// Operand of an ordinary instruction: a name is a variable, or a label if there is no such variable.
     Plain,
-    /// `bra`: names are labels.
+    /// Operand of `bra`: a name is a label.
     Branch,
-    /// `call`: names may be functions and prototypes.
+    /// Operand of `call`: a name may also be a function or a prototype.
     Call,
 }
 
@@ -57,10 +57,11 @@ pub(super) enum Site {
 pub(super) struct Scope<'t> {
     names: HashMap<&'t str, Entry>,
     families: HashMap<&'t str, Family>,
-    /// True if the prefix of a family ends in a digit. A name may then split in several ways.
+    /// True if a register family such as `%r1<8>` has a prefix that ends in a digit. The prefix and the
+    /// number in a register name are then ambiguous.
     digits: bool,
     pub(super) labels: HashMap<&'t str, Target>,
-    /// Unresolved references to labels in this block and its inner blocks.
+    /// References in this block and its inner blocks that are not resolved yet.
     pub(super) pending: Vec<Reference<'t>>,
     pub(super) open: Range<usize>,
 }
@@ -90,20 +91,20 @@ impl<'t> Scope<'t> {
         })
     }
 
-    /// Declares a name. Returns false if the block already declares it.
+    /// Declares a name in this block. Returns false if the block declares it already.
     pub(super) fn declare(&mut self, name: &'t str, entry: Entry) -> bool {
         self.find(name).is_none() && self.names.insert(name, entry).is_none()
     }
 
-    /// Declares the registers `prefix0`, `prefix1` and so on. Returns false if the block already declares one
-    /// of them.
+    /// Declares the registers `prefix0`, `prefix1` and so on, `count` of them. Returns false if the block
+    /// already declares one of these names.
     pub(super) fn declare_family(&mut self, prefix: &'t str, first: RegId, count: u32) -> bool {
         let ends_in_digit = prefix.ends_with(|c: char| c.is_ascii_digit());
         let taken = self.families.contains_key(prefix)
             || if ends_in_digit || self.digits || self.names.len() > count as usize {
                 (0..count).any(|n| self.find(&format!("{prefix}{n}")).is_some())
             } else {
-                // The usual case: the only names are a few parameters.
+                // Usually the only other names are a few parameters, so this search is fast.
                 self.names.keys().any(|name| {
                     name.strip_prefix(prefix).and_then(number).is_some_and(|number| number < count)
                 })
@@ -112,14 +113,14 @@ impl<'t> Scope<'t> {
         !taken && self.families.insert(prefix, Family { first, count }).is_none()
     }
 
-    /// Name of the last register in the family of `name`.
+    /// Name of the last register of the family to which `name` would belong.
     pub(super) fn last_of_family(&self, name: &str) -> Option<String> {
         let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
         let family = self.families.get(prefix).filter(|f| f.count > 0)?;
         Some(format!("{prefix}{}", family.count - 1))
     }
 
-    /// Names of this block that may be suggested for another name.
+    /// Names of this block that a message may suggest instead of an unknown name.
     pub(super) fn names(&self, wanted: impl Fn(&Entry) -> bool) -> impl Iterator<Item = &'t str> {
         self.names.iter().filter(move |(_, entry)| wanted(entry)).map(|(name, _)| *name)
     }
@@ -160,7 +161,8 @@ impl<'t> Body<'t> {
 
     pub(super) fn placeholder(&mut self) -> LabelId {
         self.placeholders += 1;
-        // Placeholders count down from the top. No function has enough labels to reach them.
+        // Placeholder labels are numbered downwards from the maximum. No function has enough labels to reach
+        // these numbers.
         LabelId(u32::MAX - self.placeholders)
     }
 
@@ -177,7 +179,8 @@ impl<'t> Body<'t> {
     }
 }
 
-/// Parses the number of a register in a family, after the prefix. `07` is not a number: %r07 is not %r7.
+/// Parses the number of a register in a family, which follows the prefix. `07` is not a number, because %r07
+/// is not %r7.
 fn number(digits: &str) -> Option<u32> {
     let canonical = !digits.starts_with('0') || digits.len() == 1;
     (canonical && digits.bytes().all(|b| b.is_ascii_digit())).then(|| digits.parse().ok()).flatten()

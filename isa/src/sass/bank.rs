@@ -1,7 +1,7 @@
-//! Constant bank 2: numbers and jump tables that a compiler places beside the code of a kernel.
+//! Constant bank 2, in which a compiler places the numbers and jump tables of a kernel.
 //!
-//! A listing with only code omits the bank, but names the targets of every branch through a table. In their
-//! order, the targets are the table.
+//! A listing of code alone does not contain the bank, but each branch through a table names its targets. The
+//! targets in this order are the table.
 
 use crate::sass::listing::{INSTRUCTION_BYTES, Statement};
 use crate::sass::operand::OperandKind;
@@ -11,9 +11,9 @@ pub(crate) const BANK: u8 = 2;
 
 const MOST_BYTES: usize = 1 << 16;
 
-/// Rebuilds the bank from the targets that branches name. Returns an empty bank if this does not explain
-/// every read of the bank. Up to sm_62 (`early`) an entry is the offset in the listing. Later it is the
-/// instruction's index times 16 bytes.
+/// Reconstructs the bank from the targets that the branches name. Returns an empty bank if some read of the
+/// bank remains unexplained. An entry of the table is the byte offset of the target in the listing up to
+/// sm_62 (`early`), and 16 bytes times the index of the target instruction later.
 pub(crate) fn of_branches(statements: &[Statement<'_>], labels: &HashMap<&str, u32>, early: bool) -> Vec<u8> {
     let place = |label: &str| {
         let index = *labels.get(label.trim())?;
@@ -23,7 +23,7 @@ pub(crate) fn of_branches(statements: &[Statement<'_>], labels: &HashMap<&str, u
         }
     };
     let mut bank: Vec<u8> = Vec::new();
-    // Registers that hold a table entry, with the start of the table.
+    // Byte offset in the bank of the table, by the register that holds an entry of this table.
     let mut entries: HashMap<u16, usize> = HashMap::new();
     for statement in statements {
         let reads = |kind: &OperandKind<'_>| matches!(kind, OperandKind::Const(text) if text.bank == BANK);
@@ -49,7 +49,8 @@ pub(crate) fn of_branches(statements: &[Statement<'_>], labels: &HashMap<&str, u
     if entries.is_empty() { bank } else { Vec::new() }
 }
 
-/// Parses `LDC R8, c[0x2][R7+0x10]`: the register that takes the entry, and the start of the table.
+/// Parses `LDC R8, c[0x2][R7+0x10]`. Returns the register that receives the table entry, and the byte offset
+/// of the table.
 fn load(statement: &Statement<'_>) -> Option<(u16, usize)> {
     let [destination, place] = statement.operands.as_slice() else { return None };
     match (statement.mnemonic, &destination.kind, &place.kind) {
@@ -61,7 +62,8 @@ fn load(statement: &Statement<'_>) -> Option<(u16, usize)> {
     }
 }
 
-/// Parses `BRX R8 -0x280 (*"BRANCH_TARGETS .L_x_1,.L_x_2"*)`: the register and the targets.
+/// Parses `BRX R8 -0x280 (*"BRANCH_TARGETS .L_x_1,.L_x_2"*)`. Returns the register and the names of the
+/// targets.
 fn branch<'t>(statement: &Statement<'t>) -> Option<(u16, std::str::Split<'t, char>)> {
     let body = statement.text;
     let targets = body.split_once("\"BRANCH_TARGETS ")?.1.split_once('"')?.0;
@@ -86,9 +88,9 @@ mod tests {
     #[test]
     fn tables_from_targets() {
         assert_eq!(bank(TABLE), [0, 0, 0, 0, 0x30, 0, 0, 0, 0x20, 0, 0, 0]);
-        // Another read of the bank makes its content unknown.
+        // A read of the bank that is not for a branch makes the content unknown.
         assert_eq!(bank(&format!("{TABLE}MOV R0, c[0x2][0x0] ;\n")), []);
-        // No branch uses the register loaded from the table.
+        // The content is unknown if no branch uses the register loaded from the table.
         assert_eq!(bank("LDC R8, c[0x2][R7] ;\nEXIT ;\n"), []);
     }
 }

@@ -1,32 +1,33 @@
-//! Data sections of a listing: constant banks, variables in global memory, shared memory of kernels.
+//! Data sections of a listing: constant banks, variables in global memory, and shared memory of kernels.
 
 use crate::kernel::program::{CompiledBank, ModuleVariable};
 use crate::ptx::{CONSTANTS, GLOBALS};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-/// Maximum size of all sections together in bytes; the same as for a PTX module.
+/// Maximum size of all data sections together, in bytes. It is the same as for a PTX module.
 const MOST_BYTES: usize = 1 << 28;
 
-/// Gap in bytes between two sections of variables. No single access can span it.
+/// Gap in bytes between the addresses of two sections of variables. It is larger than any single access.
 const GAP: u64 = 256;
 
-/// Constant banks of a module that all its kernels share: variables, and addresses that code loads from the
-/// bank.
+/// Constant banks that all kernels of a module share. Bank 3 holds variables, bank 4 holds addresses that
+/// code loads.
 const MODULE_BANKS: [(&str, u8); 2] = [(".nv.constant3", 3), (".nv.constant4", 4)];
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Item<'t> {
     Bytes(Vec<u8>),
     Zeros(usize),
-    /// Zeros up to a multiple of this number of bytes.
+    /// Zeros up to the next multiple of this number of bytes.
     Align(usize),
-    /// A word with its size in bytes and an expression for its value, such as `name` or `(name + 0x8)`.
+    /// A word whose value is an expression such as `name` or `(name + 0x8)`: size in bytes, expression.
     Value(usize, &'t str),
 }
 
 impl Item<'_> {
-    /// Parses a directive such as `.byte 0x00, 0x01` or `.dword name`; `None` if it adds no content.
+    /// Parses a directive such as `.byte 0x00, 0x01` or `.dword name`. `None` if the directive adds no
+    /// content to the section.
     pub(crate) fn read<'t>(directive: &str, values: &'t str) -> Option<Item<'t>> {
         let bytes = match directive {
             ".byte" => 1,
@@ -59,7 +60,7 @@ struct DataSection<'t> {
     name: &'t str,
     bytes: Vec<u8>,
     symbols: Vec<(&'t str, usize)>,
-    /// Words whose value is not in the text: offset, size in bytes, expression.
+    /// Words whose value is an expression with symbols: byte offset, size in bytes, expression.
     values: Vec<(usize, usize, &'t str)>,
 }
 
@@ -74,7 +75,7 @@ impl<'t> DataSections<'t> {
         self.sections.push(DataSection { name, bytes: Vec::new(), symbols: Vec::new(), values: Vec::new() });
     }
 
-    /// Appends to the current section. Content beyond [`MOST_BYTES`] is dropped.
+    /// Appends content to the current section. Content beyond [`MOST_BYTES`] is dropped.
     pub(crate) fn put(&mut self, item: Item<'t>) {
         let Some(section) = self.sections.last_mut() else { return };
         let at = section.bytes.len();
@@ -108,11 +109,12 @@ impl<'t> DataSections<'t> {
         self.sections.iter().find(|s| s.name.strip_prefix(before) == Some(kernel))
     }
 
-    /// Returns the static shared memory of a kernel in bytes, including bytes that the architecture reserves
-    /// before it. A listing with a kernel's parameters but without this section means zero.
+    /// Returns the static shared memory of a kernel in bytes, including the bytes before it that the system
+    /// reserves. If the listing has the kernel's parameters but no section for shared memory, the size is
+    /// zero. `None` if it has neither.
     pub(crate) fn shared(&self, kernel: &str) -> Option<u32> {
         match self.of_kernel(".nv.shared.", kernel) {
-            // Code may read a whole vector at the end.
+            // The size is rounded up, because code may access a 16-byte vector that begins in the last bytes.
             Some(section) => u32::try_from(section.bytes.len().next_multiple_of(16)).ok(),
             None => self.of_kernel(".nv.constant0.", kernel).map(|_| 0),
         }
@@ -122,8 +124,8 @@ impl<'t> DataSections<'t> {
         self.sections.iter().flat_map(|section| section.values.iter().map(|(_, _, expression)| *expression))
     }
 
-    /// Assigns addresses to the variables, in addition to the code at `addresses`, and fills the constant
-    /// banks of the module.
+    /// Assigns addresses to the variables of the module, and fills its constant banks. `addresses` has the
+    /// addresses of the code.
     pub(crate) fn place(&self, mut addresses: HashMap<&'t str, u64>) -> Placed<'t> {
         let mut placed = Placed::default();
         let mut next = [GLOBALS.start, CONSTANTS.start];
@@ -157,7 +159,8 @@ impl<'t> DataSections<'t> {
         placed
     }
 
-    /// Returns constant bank 2 of a kernel. It may contain addresses of code: `labels`, in bytes.
+    /// Returns constant bank 2 of a kernel. The bank may contain code addresses; `labels` has the byte
+    /// address of each label.
     pub(crate) fn bank_of(
         &self,
         kernel: &str,
@@ -169,7 +172,7 @@ impl<'t> DataSections<'t> {
 }
 
 impl<'t> DataSection<'t> {
-    /// Returns each symbol with its bytes. They end at the next symbol or local label.
+    /// Returns each variable with its range of bytes, which ends at the next symbol or local label.
     fn variables(&self) -> impl Iterator<Item = (&'t str, std::ops::Range<usize>)> {
         let own = |name: &str| name.starts_with(".L_") || name == self.name;
         self.symbols.iter().filter(move |(name, _)| !own(name)).map(|(name, start)| {
@@ -179,7 +182,7 @@ impl<'t> DataSection<'t> {
     }
 }
 
-/// Addresses of variables and code, with the content of the module's constant banks.
+/// Addresses of variables and code, and the content of the module's constant banks.
 #[derive(Clone, Default)]
 pub(crate) struct Placed<'t> {
     pub(crate) addresses: Rc<HashMap<&'t str, u64>>,
@@ -202,7 +205,8 @@ impl Placed<'_> {
         bank
     }
 
-    /// Evaluates `name`, `name@srel`, `(name + 0x8)`, or `fun@R_CUDA_G64(name)`, a generic address.
+    /// Evaluates an expression in a data word: `name`, `name@srel`, `(name + 0x8)`, or
+    /// `fun@R_CUDA_G64(name)`, which is a generic address.
     fn value(&self, expression: &str, labels: &HashMap<&str, u64>) -> Option<u64> {
         let expression = expression.strip_prefix("fun@R_CUDA_G64").unwrap_or(expression);
         let terms = expression.trim_matches(['(', ')', '`']).split('+').map(|term| {

@@ -1,4 +1,4 @@
-//! Decoder from statements to instructions.
+//! Decoder of parsed statements to instructions.
 
 mod args;
 mod arith;
@@ -36,8 +36,9 @@ pub(crate) enum Failure {
 
 pub(crate) type Decoded<T> = Result<T, Failure>;
 
-/// First architectures of shared-memory instructions: mnemonic, modifier of the form, architecture. Source:
-/// \[TOOLS\], from the targets for which an assembler accepts the PTX that becomes them.
+/// First architecture of each instruction on shared memory. A row has the mnemonic, the modifier of the form
+/// (if any), and the number of the architecture. Source: \[TOOLS\], from the targets for which an assembler
+/// accepts the PTX that becomes these instructions.
 const FIRST: &[(&str, Option<&str>, u16)] = &[
     ("ATOMS", Some("128"), 90),
     ("ATOMS", Some("ARRIVE"), 80),
@@ -56,7 +57,7 @@ pub(crate) fn too_early(statement: &Statement<'_>, arch: Arch) -> Option<Problem
     let predicate = matches!(statement.operands.first(), Some(Operand { kind: OperandKind::Pred(_), .. }));
     if predicate && statement.mnemonic.starts_with("ATOMS.CAST") && arch.number() < 100 {
         let message = format!("{arch} has no ATOMS.CAST with a predicate as its result");
-        let help = "it exists from sm_100 on: write a register (spec 3.2)";
+        let help = "this form exists from sm_100 on: write a register (spec 3.2)";
         return Some(Problem::new(statement.mnemonic_range.clone(), message, help));
     }
     let has = |modifier: &str| statement.modifiers.contains(&modifier);
@@ -66,24 +67,24 @@ pub(crate) fn too_early(statement: &Statement<'_>, arch: Arch) -> Option<Problem
     let (name, modifier, first) = FIRST.iter().find(row)?;
     let form = modifier.map_or_else(String::new, |modifier| format!(" with `.{modifier}`"));
     let message = format!("{arch} has no {name}{form}");
-    let help = format!("it exists from sm_{first} on: name the architecture that the code was compiled for");
+    let help = format!("it exists from sm_{first} on: state the architecture that the code was compiled for");
     Some(Problem::new(statement.mnemonic_range.clone(), message, help))
 }
 
 #[derive(Default)]
 pub(crate) struct Targets<'t> {
-    /// Index in the section of the instruction after each label.
+    /// For each label, the index in the section of the instruction after it.
     pub(crate) labels: HashMap<&'t str, u32>,
-    /// Index in the section of the instruction at each [`OperandKind::Place`].
+    /// For each [`OperandKind::Place`], the index in the section of the instruction that it stands for.
     pub(crate) places: Vec<u32>,
-    /// Index in the section of the instruction at each byte offset.
+    /// For each byte offset, the index in the section of the instruction at this offset.
     pub(crate) offsets: HashMap<u64, u32>,
     pub(crate) count: u32,
-    /// Index in the kernel of the section's first instruction.
+    /// Index in the kernel of the first instruction of the section.
     pub(crate) base: u32,
     pub(crate) at: u32,
     pub(crate) module: Rc<HashMap<&'t str, u64>>,
-    /// True if byte offsets in the listing, if any, match the instructions.
+    /// True if the listing states no byte offsets, or offsets that match its instructions.
     pub(crate) regular: bool,
 }
 
@@ -99,7 +100,8 @@ impl Targets<'_> {
         Some(address.checked_sub(DRIVER_CODE)? / INSTRUCTION_BYTES)
     }
 
-    /// Returns half of an address in relocatable code: `32@lo((kernel + .L_x_5@srel))`, `32@hi(variable)`.
+    /// Returns one word of a relocated code address, such as `32@lo((kernel + .L_x_5@srel))` or
+    /// `32@hi(variable)`.
     pub(crate) fn code_word(&self, text: &str) -> Option<u32> {
         if !self.regular {
             return None;
@@ -137,8 +139,8 @@ pub(crate) fn decode(statement: &Statement<'_>, targets: &Targets<'_>) -> Decode
         let last = statement.limits.uniforms - 1;
         return Err(Failure::Wrong {
             range: operand.range.clone(),
-            message: format!("no uniform register beyond UR{last} on this architecture"),
-            help: format!("the last one is UR{last}, or URZ; there are more from sm_100 on"),
+            message: format!("this architecture has no uniform register beyond UR{last}"),
+            help: format!("use UR0 to UR{last} or URZ; only sm_100 and later have more"),
         });
     }
     let mut args = Args::new(statement, targets, row.path);

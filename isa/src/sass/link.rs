@@ -1,24 +1,27 @@
-//! Functions in sections of their own, as in debug builds: finds those that a kernel reaches.
+//! Functions that have their own code sections, as in debug builds. This module finds the functions that a
+//! kernel calls, directly or indirectly.
 
 use crate::sass::listing::Statement;
 use crate::sass::operand::OperandKind;
 use std::collections::{HashMap, HashSet};
 
-/// Maximum number of function instructions in a listing, counted for each kernel that reaches them.
+/// Maximum number of instructions of functions in a listing. A function counts once for each kernel that
+/// reaches it.
 const MOST_INSTRUCTIONS: usize = 1 << 20;
 
 pub(crate) struct Calls {
     named: Vec<Vec<usize>>,
     instructions: Vec<usize>,
-    /// Number of instructions that may still be added to kernels. `each` is the fixed cost of a kernel with
-    /// functions.
+    /// Number of instructions that may still be added to kernels. A kernel that calls functions counts `each`
+    /// in addition.
     room: usize,
     each: usize,
 }
 
 impl Calls {
-    /// Collects the references. `sections` are names and code, `data` are the expressions in data words, and
-    /// `each` is the fixed cost of a kernel with functions.
+    /// Collects which section refers to which. `sections` are names and code of the sections, `data` are the
+    /// expressions in data words. `each` is added to the number of instructions for each kernel that calls
+    /// functions.
     pub(crate) fn new<'a, 't: 'a>(
         sections: impl Iterator<Item = (&'t str, &'a [Statement<'t>])>,
         data: impl Iterator<Item = &'t str>,
@@ -38,7 +41,7 @@ impl Calls {
                 for operand in &statement.operands {
                     match operand.kind {
                         OperandKind::Label(text) | OperandKind::Name(text) => named.extend(sections_in(text)),
-                        // The address of an indirect call may come from data.
+                        // The address of an indirect call may come from a data word.
                         OperandKind::Reg(_) if calls => named.extend(&pointed),
                         _ => {}
                     }
@@ -52,7 +55,8 @@ impl Calls {
         Calls { named: code.iter().map(named).collect(), instructions, room: MOST_INSTRUCTIONS, each }
     }
 
-    /// Returns a section and all that it reaches, itself first. Fails if the total is too large.
+    /// Returns the section `first` and all sections that it refers to, directly or indirectly. `first` is the
+    /// first element. Fails if the listing then has more than the maximum number of instructions.
     pub(crate) fn reached(&mut self, first: usize) -> Result<Vec<usize>, String> {
         let mut reached = vec![first];
         let mut seen = HashSet::from([first]);

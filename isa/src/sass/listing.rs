@@ -9,10 +9,10 @@ use std::ops::Range;
 
 pub(crate) const INSTRUCTION_BYTES: u32 = 16;
 
-/// Prefixes of the data sections that are read: constant banks, variables, shared memory.
+/// Prefixes of the data sections that the reader uses: constant banks, variables, shared memory.
 const DATA_SECTIONS: [&str; 3] = [".nv.constant", ".nv.global", ".nv.shared."];
 
-/// Beginnings of lines in which `cuobjdump` describes the file. They do not describe code.
+/// Beginnings of lines in which `cuobjdump` describes the file. The reader skips these lines.
 const TOLD: [&str; 9] = [
     "Fatbin ",
     "====",
@@ -45,21 +45,24 @@ impl<'t> Text<'t> {
     }
 }
 
-/// A line other than a blank, a comment or an ignored directive.
+/// A line of a listing, except blank lines, comments and ignored directives.
 pub(crate) enum Line<'t> {
-    /// Target architecture: `.target sm_75`, `code for sm_75`.
+    /// Target architecture: `.target sm_75` or `code for sm_75`.
     Target { name: &'t str, range: Range<usize> },
-    /// `.headerflags @"... EF_CUDA_SM75 ..."`, which older tools print instead of a target.
+    /// `.headerflags @"... EF_CUDA_SM75 ..."`, which older tools print instead of a `.target`. `None` if the
+    /// flags name no known architecture.
     Flags(Option<Arch>),
-    /// Start of a data section: `.section .nv.constant4,...` and others.
+    /// Start of a data section, such as `.section .nv.constant4,...`.
     DataSection { name: &'t str },
-    /// Data in a data section: `.byte 0x00, ...` and others.
+    /// Content of a data section, such as `.byte 0x00, ...`.
     Data(Item<'t>),
-    /// `.section .text.NAME,...`, `Function : NAME`; `None` for a section without code.
+    /// Start of a code section: `.section .text.NAME,...` or `Function : NAME`. `None` for another section
+    /// without code.
     Section { kernel: Option<&'t str>, range: Range<usize> },
-    /// `.other NAME,@"STO_CUDA_ENTRY ..."` marks a kernel. Other code sections are then functions.
+    /// `.other NAME,@"STO_CUDA_ENTRY ..."`, which marks a code section as a kernel. If there are such lines,
+    /// all other code sections are functions.
     Entry(&'t str),
-    /// `.type NAME,@function`. The listing may not contain the function.
+    /// `.type NAME,@function`, which names a function. The listing may not contain its code.
     Function(&'t str),
     /// A label `NAME:` with its byte range.
     Label { name: &'t str, range: Range<usize> },
@@ -83,11 +86,11 @@ pub(crate) struct Statement<'t> {
 }
 
 impl<'t> Statement<'t> {
-    /// Returns a statement that replaces this one. `parts` are its name and modifiers, each with or without
-    /// dots.
+    /// Returns a statement that replaces this one. `parts` are the name and the modifiers of the new
+    /// mnemonic, with or without dots between them.
     ///
-    /// The new statement may use registers and predicates beyond those of machine code. Problems point to the
-    /// original statement.
+    /// The new statement may use registers and predicates that machine code does not have. A problem in the
+    /// new statement is reported at the original statement.
     pub(crate) fn replaced(
         &self,
         guard: PredSource,
@@ -135,8 +138,8 @@ impl<'t> Statement<'t> {
     }
 }
 
-/// Reads a line. Returns `None` for a blank, a comment or an ignored directive. Data count only if `in_data`
-/// is set.
+/// Parses one line. Returns `None` for a blank line, a comment or an ignored directive. Data directives are
+/// ignored unless `in_data` is true.
 pub(crate) fn read<'t>(
     text: &Text<'t>,
     number: u32,
@@ -207,8 +210,8 @@ fn directive<'t>(text: &Text<'t>, rest: &'t str, in_data: bool) -> Option<Line<'
     }
 }
 
-/// Returns the architecture in the flags of an object: `EF_CUDA_SM90`; with `EF_CUDA_ACCELERATORS` it is
-/// sm_90a.
+/// Returns the architecture that the flags of an object file name, such as `EF_CUDA_SM90`. With the flag
+/// `EF_CUDA_ACCELERATORS` it is sm_90a.
 fn arch_of_flags(flags: &str) -> Option<Arch> {
     let words = || flags.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '(')));
     let number = words().find_map(|word| word.strip_prefix("EF_CUDA_SM"))?;
@@ -222,7 +225,8 @@ fn statement<'t>(
     offset: Option<u64>,
     line: u32,
 ) -> Result<Statement<'t>, Problem> {
-    // In early code, a brace ends the second of two instructions that issue together.
+    // In code before sm_70, two instructions in braces issue together. The second one ends in a brace instead
+    // of a semicolon.
     let pair = || rest.split("/*").next().unwrap_or("").trim_ascii_end().strip_suffix('}');
     let Some(body) = rest.split_once(';').map(|(body, _)| body).or_else(pair) else {
         let help = "an instruction ends with a semicolon; other lines are labels, directives and comments";
@@ -272,8 +276,8 @@ fn guard<'t>(text: &Text<'t>, body: &'t str) -> Result<(PredSource, &'t str), Pr
     }
 }
 
-/// Splits operands at commas outside brackets. Scheduling attributes (`&req={0}`, `?trans1`) and remarks such
-/// as `(*"SpillRefill"*)` end the list.
+/// Splits operands at commas outside brackets. The list ends before scheduling attributes (`&req={0}`,
+/// `?trans1`) and remarks such as `(*"SpillRefill"*)`.
 fn operands_of<'t>(text: &Text<'t>, operands: &'t str) -> Result<Vec<Operand<'t>>, Problem> {
     let operands = operands.split_once("(*").map_or(operands, |(before, _)| before.trim_ascii_end());
     let mut parsed = Vec::new();

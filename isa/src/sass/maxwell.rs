@@ -1,9 +1,9 @@
-//! Rewrites machine code of sm_50 to sm_62 as that of sm_70.
+//! Rewrites machine code of sm_50 to sm_62 to machine code of sm_70, before the decoder.
 //!
-//! Each instruction that sm_70 lacks becomes one or a few sm_70 instructions before decoding. The condition
-//! code becomes three predicates. The tokens of SSY and PBK become convergence barriers. A call keeps its
-//! return address in extra registers. [`wrong_atomic`] checks the operand rules of ATOMS on these
-//! architectures (spec 2.3, 2.5).
+//! Each instruction that sm_70 does not have becomes one or several sm_70 instructions. The condition code
+//! becomes three predicates. The tokens that SSY and PBK push on a stack become convergence barriers. A call
+//! stores its return address in additional registers. [`wrong_atomic`] checks the operand rules of ATOMS on
+//! these architectures (spec 2.3, 2.5).
 
 mod flow;
 mod step;
@@ -14,12 +14,12 @@ use crate::sass::listing::Statement;
 use crate::sass::operand::OperandKind;
 use std::collections::HashMap;
 
-/// Predicates of a thread: P0 to P6, and those that the rewritten code uses.
+/// Number of predicates of a thread: P0 to P6, and further ones that only the rewritten code uses.
 pub(crate) const PREDICATES: u16 = 32;
 
-/// Rewrites the statements of a kernel; `labels` are indices of statements. Also returns the new index of
-/// each [`OperandKind::Place`]: that of each statement, the end of the original code, and places in the code
-/// after it.
+/// Rewrites the statements of a kernel. `labels` are indices of statements. Also returns the new index of
+/// each position that an [`OperandKind::Place`] can name: each original statement, the end of the code, and
+/// positions in the code that the rewrite appends.
 pub(crate) fn rewritten<'t>(
     statements: &[Statement<'t>],
     labels: &HashMap<&str, u32>,
@@ -33,7 +33,8 @@ pub(crate) fn rewritten<'t>(
             true => flow.lines(at, statement, &mut behind),
             false => step::rewritten(statement),
         };
-        // KILL exists but is not decoded. Here it stands for an unknown instruction.
+        // A statement that cannot be rewritten becomes KILL, which is a known mnemonic that is not decoded,
+        // and so is reported as unsupported.
         code.extend(lines.unwrap_or_else(|| vec![statement.replaced(PredSource::TRUE, &["KILL"], &[])]));
     }
     let (before, all) = (code.len() as u32, code.len() + behind.code.len());

@@ -1,4 +1,4 @@
-//! Decoder of machine code text: listings that `nvdisasm` and `cuobjdump -sass` print.
+//! Parser and decoder of machine code listings as `nvdisasm` and `cuobjdump -sass` print them.
 
 mod bank;
 mod data_section;

@@ -1,4 +1,4 @@
-//! Operands in machine code text.
+//! Operands of machine code text: their parsed form and their parser.
 
 use crate::kernel::register::{BarrierRegister, Pred, PredSource};
 use crate::kernel::source::HalfSelect;
@@ -19,7 +19,8 @@ pub(crate) enum OperandKind<'t> {
     Const(ConstText),
     Address(AddressText),
     Label(&'t str),
-    /// Target in rewritten code without a label: an index into [`Targets::places`](super::decode::Targets).
+    /// Branch target in rewritten code, where it has no label: an index into
+    /// [`Targets::places`](super::decode::Targets).
     Place(usize),
     /// A special register, or an operand that occurs only in unsupported instructions.
     Name(&'t str),
@@ -32,7 +33,8 @@ pub(crate) struct Signs {
     pub(crate) invert: bool,
 }
 
-/// A register of a thread, or of a warp if `uniform` is set. An `index` of `None` is the zero register.
+/// A register of a thread, or of the warp if `uniform` is true. `index` is the register number; `None` for
+/// the zero register.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct RegText {
     pub(crate) uniform: bool,
@@ -49,11 +51,11 @@ impl RegText {
     }
 }
 
-/// Suffixes after a register. `.reuse` is only a hint and is dropped.
+/// Suffixes after a register. `.reuse` is only a hint, so it is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RegSuffix {
     pub(crate) width: Option<Width>,
-    /// log2 of the factor in `.X4`, `.X8`, `.X16`; 0 without a suffix.
+    /// log2 of the scale factor in `.X4`, `.X8` or `.X16`. 0 without such a suffix.
     pub(crate) scale: u8,
     pub(crate) half: HalfSelect,
 }
@@ -65,12 +67,13 @@ pub(crate) enum Width {
     Floats,
 }
 
-/// A number as written. The instruction decides if decimal digits are an integer or a float.
+/// A number as it is written. The decoder of the instruction decides if decimal digits are an integer or a
+/// float.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Number {
     Hex(i64),
     Dec(i64),
-    /// Notation of a float, such as with a dot.
+    /// A number written as a float, for example with a dot.
     Float(f64),
 }
 
@@ -109,8 +112,8 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// Limits of machine code: R0 to R254, P0 to P6, UR0 to UR254. Earlier architectures have fewer uniform
-    /// registers.
+    /// Registers that machine code has: R0 to R254, P0 to P6, UR0 to UR254. Before sm_100 there are fewer
+    /// uniform registers.
     pub(crate) const MACHINE: Limits = Limits { registers: 255, predicates: 7, uniforms: 255 };
 
     pub(crate) const VIRTUAL: Limits = Limits { registers: 0xfff0, predicates: 0xfff0, uniforms: 255 };
@@ -118,7 +121,7 @@ impl Limits {
 
 pub(crate) type Unreadable = (String, String);
 
-/// Parses one operand. `text` is not empty and has no white space at its ends.
+/// Parses one operand. The text must not be empty, and must have no white space at its ends.
 pub(crate) fn parse(text: &str, limits: Limits) -> Result<OperandKind<'_>, Unreadable> {
     if let Some(label) = text.strip_prefix("`(") {
         return label
@@ -130,7 +133,7 @@ pub(crate) fn parse(text: &str, limits: Limits) -> Result<OperandKind<'_>, Unrea
     if let Some(number) = number(text) {
         return Ok(OperandKind::Number(number));
     }
-    // `.reuse` is a hint. It may follow the bars of an absolute value.
+    // `.reuse` is a hint without effect. It may be after the bars of an absolute value.
     let (signs, inverted, body, after) = signs(text.strip_suffix(".reuse").unwrap_or(text));
     if !after.is_empty() && register(body, after, limits).is_none() {
         return Ok(OperandKind::Name(text));
@@ -141,12 +144,13 @@ pub(crate) fn parse(text: &str, limits: Limits) -> Result<OperandKind<'_>, Unrea
     if body.starts_with("desc[") {
         let inner = body.find(']').map(|end| body[end + 1..].trim_start());
         return match inner {
-            // A cache policy at the end of a copy, whose addresses come first.
+            // The cache policy at the end of a copy, after the addresses, is taken as a name.
             Some("") => return Ok(OperandKind::Name(text)),
             Some(inner) if inner.starts_with('[') => address(inner, limits).map(OperandKind::Address),
-            _ => {
-                Err((format!("no address after the descriptor in `{text}`"), "write desc[UR8][R2.64]".into()))
-            }
+            _ => Err((
+                format!("expected an address after the descriptor in `{text}`"),
+                "write desc[UR8][R2.64]".into(),
+            )),
         };
     }
     if body.starts_with("c[") {
@@ -164,7 +168,7 @@ pub(crate) fn parse(text: &str, limits: Limits) -> Result<OperandKind<'_>, Unrea
                 Ok(OperandKind::Reg(reg))
             }
             RegOutcome::TooHigh(last) => {
-                Err((format!("no such register as `{body}`"), format!("the last one is {last}")))
+                Err((format!("register `{body}` does not exist"), format!("the last one is {last}")))
             }
             RegOutcome::Odd => Ok(OperandKind::Name(text)),
         };
@@ -172,10 +176,11 @@ pub(crate) fn parse(text: &str, limits: Limits) -> Result<OperandKind<'_>, Unrea
     if let Some(index) = body.strip_prefix('B').and_then(decimal) {
         return match u8::try_from(index) {
             Ok(index) if index < 16 => Ok(OperandKind::Barrier(BarrierRegister(index))),
-            _ => Err((format!("no such convergence barrier as `{body}`"), "the last one is B15".into())),
+            _ => Err((format!("convergence barrier `{body}` does not exist"), "the last one is B15".into())),
         };
     }
-    // Words, and brackets after words, occur only in instructions that are not decoded.
+    // Operands that are words, or words followed by brackets, occur only in instructions that are not
+    // decoded.
     let worded =
         text.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '.' | '{' | '(' | '$'));
     let known = text.chars().all(|c| c.is_ascii_graphic() || c == ' ');
@@ -211,7 +216,8 @@ fn balanced(text: &str) -> bool {
     }) && open.is_empty()
 }
 
-/// Splits off the signs before an operand, a `!`, and the suffixes after bars: `-|R2|.H1_H1`.
+/// Splits an operand such as `-|R2|.H1_H1`. Returns its signs, true if there is a `!`, the operand inside,
+/// and the suffixes after the bars.
 fn signs(text: &str) -> (Signs, bool, &str, &str) {
     let mut signs = Signs::default();
     let mut inverted = false;
@@ -263,7 +269,7 @@ enum RegOutcome {
     Odd,
 }
 
-/// Parses a register; `after` holds the suffixes after the bars.
+/// Parses a register. `after` is the text with the suffixes after the bars of an absolute value.
 fn register(text: &str, after: &str, limits: Limits) -> Option<RegOutcome> {
     let (name, suffixes) = text.split_once('.').map_or((text, None), |(name, s)| (name, Some(s)));
     let (uniform, rest) = match name.strip_prefix("UR") {
@@ -290,7 +296,7 @@ fn register(text: &str, after: &str, limits: Limits) -> Option<RegOutcome> {
             "U32" => suffix.width = Some(Width::Word),
             "F32x2" => suffix.width = Some(Width::Floats),
             "HI_LO" if suffix.width == Some(Width::Floats) => {}
-            // Number of bits that I2IP with 4 or 2 bits keeps of its third operand.
+            // I2IP has these suffixes: the number of bits of its third operand that it keeps.
             "24" | "28" => {}
             "X4" => suffix.scale = 2,
             "X8" => suffix.scale = 3,
@@ -341,7 +347,7 @@ fn number(text: &str) -> Option<Number> {
     }
     if digits.bytes().all(|b| b.is_ascii_digit()) {
         let value: i64 = digits.parse().ok()?;
-        // Only a float has minus zero.
+        // The number is written as minus zero, which only a float can be.
         return Some(if negative && value == 0 {
             Number::Float(-0.0)
         } else {
@@ -355,10 +361,11 @@ fn number(text: &str) -> Option<Number> {
 
 fn bracketed<'t>(text: &'t str, whole: &str) -> Result<(&'t str, &'t str), Unreadable> {
     let inner = text.strip_prefix('[').and_then(|rest| rest.split_once(']'));
-    inner.ok_or_else(|| (format!("`{whole}` is not closed"), "a bracket opened with [ ends with ]".into()))
+    inner.ok_or_else(|| (format!("`{whole}` is not closed"), "close the bracket with ]".into()))
 }
 
-/// Parses register and immediate terms of an address, joined by `+`. A negative term is `+-0x4` or ` - 0x4`.
+/// Parses the terms of an address, which are registers and an immediate, joined by `+`. A negative term is
+/// written `+-0x4` or ` - 0x4`.
 fn terms(inner: &str, whole: &str, limits: Limits) -> Result<AddressText, Unreadable> {
     let mut address = AddressText { reg: None, uniform: None, imm: 0 };
     let mut immediate = false;
@@ -382,7 +389,7 @@ fn terms(inner: &str, whole: &str, limits: Limits) -> Result<AddressText, Unread
                 address.reg = Some(reg);
             }
             (Some(RegOutcome::TooHigh(last)), _) => {
-                return Err((format!("no such register as `{term}`"), format!("the last one is {last}")));
+                return Err((format!("register `{term}` does not exist"), format!("the last one is {last}")));
             }
             (None, Some(Number::Hex(value) | Number::Dec(value))) if !immediate => {
                 address.imm = value;
@@ -394,10 +401,10 @@ fn terms(inner: &str, whole: &str, limits: Limits) -> Result<AddressText, Unread
     Ok(address)
 }
 
-/// Splits terms at minus signs. The flag is true for a term after a minus sign.
+/// Splits the text at minus signs. The flag of a part is true if a minus sign is before the part.
 fn signed_terms(text: &str) -> impl Iterator<Item = (bool, &str)> {
     let mut terms = text.split('-').map(str::trim).enumerate().peekable();
-    // A sign at the beginning has no term before it.
+    // A minus sign at the beginning has no term before it.
     if text.trim_start().starts_with('-') {
         terms.next();
     }
@@ -408,21 +415,23 @@ fn address(text: &str, limits: Limits) -> Result<AddressText, Unreadable> {
     let (inner, rest) = bracketed(text, text)?;
     if !rest.is_empty() {
         return Err((
-            format!("`{rest}` after the address in `{text}`"),
+            format!("unexpected `{rest}` after the address in `{text}`"),
             "separate operands by commas".into(),
         ));
     }
     terms(inner, text, limits)
 }
 
-/// Parses a constant operand; `None` if it has a suffix that no decoded instruction accepts.
+/// Parses a constant operand such as `c[0x0][0x160]`. `None` if it has a suffix that no decoded instruction
+/// accepts.
 fn constant(text: &str, limits: Limits) -> Result<Option<ConstText>, Unreadable> {
     let help = || "write c[0x0][0x160] or c[0x0][R2+0x160]".to_string();
     let (bank, rest) = bracketed(&text[1..], text)?;
     let Some(Number::Hex(bank) | Number::Dec(bank)) = number(bank.trim()) else {
         return Err((format!("cannot read the constant bank of `{text}`"), help()));
     };
-    let bank = u8::try_from(bank).map_err(|_| (format!("no constant bank {bank} in `{text}`"), help()))?;
+    let bank = u8::try_from(bank)
+        .map_err(|_| (format!("constant bank {bank} in `{text}` does not exist"), help()))?;
     let (inner, rest) = bracketed(rest.trim_start(), text)?;
     let half = match rest.strip_prefix('.') {
         Some(suffix) => match half(suffix) {
@@ -430,11 +439,11 @@ fn constant(text: &str, limits: Limits) -> Result<Option<ConstText>, Unreadable>
             None => return Ok(None),
         },
         None if rest.is_empty() => HalfSelect::Both,
-        None => return Err((format!("`{rest}` after the constant `{text}`"), help())),
+        None => return Err((format!("unexpected `{rest}` after the constant operand in `{text}`"), help())),
     };
     let address = terms(inner, text, limits)?;
     if address.reg.is_some() && address.uniform.is_some() {
-        return Err((format!("two registers in the constant `{text}`"), help()));
+        return Err((format!("two registers in the constant operand `{text}`"), help()));
     }
     let index = address.reg.or(address.uniform);
     Ok(Some(ConstText { bank, index, offset: address.imm, signs: Signs::default(), half }))

@@ -1,4 +1,4 @@
-//! Reader of a listing: groups lines into sections, and decodes each code section to a kernel.
+//! Reader of a listing: it groups lines into sections, and decodes each code section to a kernel.
 
 use crate::arch::Arch;
 use crate::kernel::instruction::{Instruction, Operation};
@@ -19,11 +19,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 impl Program {
-    /// Parses a listing that `nvdisasm` or `cuobjdump -sass` printed; `name` is used in messages.
+    /// Parses a listing that `nvdisasm` or `cuobjdump -sass` printed. `name` is the name of the text in
+    /// messages.
     ///
     /// # Errors
-    /// Every problem with line and column, if no kernel can be read. Undecoded instructions are not errors:
-    /// see [`Operation::Unsupported`].
+    /// Every problem with line and column, if no kernel can be decoded. Instructions that are not supported
+    /// are not errors: see [`Operation::Unsupported`].
     pub fn parse(name: &str, text: &str) -> Result<Program, TextError> {
         let place = Text::new(text, Limits::MACHINE);
         let mut problems = Vec::new();
@@ -32,7 +33,7 @@ impl Program {
         let Reader { target, arch, mut sections, mut names, data, entries, functions, .. } = reader;
         if arch.is_none() && readable && !target {
             let help = "add a line such as .target sm_90: the architecture that the code was compiled for";
-            problems.push(Problem::new(0..0, "the listing does not name its architecture", help));
+            problems.push(Problem::new(0..0, "the listing does not state its architecture", help));
         }
         if sections.is_empty() && problems.is_empty() {
             let help = "a kernel starts with a line such as .section .text.NAME,\"ax\",@progbits";
@@ -131,15 +132,16 @@ impl Program {
     }
 }
 
-/// Decodes code lowered from PTX. Each line is one statement or label (`L0:`), without semicolons. The code
-/// may use any number of registers and predicates. Branch targets are indices into the result.
+/// Decodes machine code that was lowered from PTX. Each line is one statement without semicolon, or a label
+/// (`L0:`). The code may use any number of registers and predicates. In the result, branch targets are
+/// indices of instructions.
 ///
 /// # Errors
-/// The problems of a listing with these lines.
+/// The problems that a listing with these lines would have.
 pub(crate) fn assemble(lines: &[String]) -> Result<Vec<Instruction>, TextError> {
     let end = |line: &String| if line.ends_with(':') { "\n" } else { " ;\n" };
     let mut text: String = lines.iter().flat_map(|line| [line.as_str(), end(line)]).collect();
-    // A label may follow the last line, so an instruction must follow it.
+    // The last line may be a label, which needs an instruction after it.
     text += "NOP ;\n";
     let place = Text::new(&text, Limits::VIRTUAL);
     let mut problems = Vec::new();
@@ -167,14 +169,14 @@ struct Section<'t> {
 #[derive(Default)]
 struct Reader<'t> {
     arch: Option<Arch>,
-    /// True after a `.target`, even one with an unknown name.
+    /// True after a `.target` line, even one with an unknown architecture.
     target: bool,
     sections: Vec<Section<'t>>,
     names: HashSet<&'t str>,
-    /// Sections that the listing marks as kernels.
+    /// Names of the code sections that the listing marks as kernels.
     entries: HashSet<&'t str>,
     functions: Vec<&'t str>,
-    /// True while the last code section is open.
+    /// True while lines belong to the last code section.
     inside: bool,
     data: DataSections<'t>,
     in_data: bool,
@@ -229,7 +231,7 @@ impl<'t> Reader<'t> {
                 let next = section.statements.len() as u32;
                 if section.targets.labels.insert(name, next).is_some() {
                     let message = format!("a second label `{name}` in kernel `{}`", section.name);
-                    self.wrong(Problem::new(range, message, "labels differ within a kernel"), problems);
+                    self.wrong(Problem::new(range, message, "labels must differ within a kernel"), problems);
                 }
             }
             Line::Statement(statement) => match self.sections.last_mut().filter(|_| self.inside) {
@@ -255,14 +257,14 @@ impl<'t> Reader<'t> {
         self.target = true;
         match (Arch::from_name(name), self.arch) {
             (None, _) => {
-                let message = format!("architecture `{name}` is not one of those read here");
-                let help = "they are sm_50 and later";
+                let message = format!("architecture `{name}` is not supported");
+                let help = "supported architectures are sm_50 and later";
                 problems.push(Problem::new(range, message, help));
             }
             (Some(arch), Some(earlier)) if arch != earlier => {
                 let message = format!("a second architecture, {arch} after {earlier}");
                 let help = format!(
-                    "a listing is for one: split the file, or print one with cuobjdump -arch {earlier}"
+                    "a listing has one architecture: split the file, or print a single one with cuobjdump -arch {earlier}"
                 );
                 problems.push(Problem::new(range, message, help));
             }
@@ -276,7 +278,7 @@ impl<'t> Reader<'t> {
         let Some(name) = kernel else { return };
         if !self.names.insert(name) {
             let message = format!("a second kernel `{name}`");
-            problems.push(Problem::new(range, message, "names of kernels differ within a listing"));
+            problems.push(Problem::new(range, message, "names of kernels must differ within a listing"));
         }
         let targets = Targets { regular: true, ..Targets::default() };
         self.sections.push(Section { name, statements: Vec::new(), targets, problems: Vec::new() });
@@ -299,7 +301,8 @@ struct Body {
 }
 
 impl Section<'_> {
-    /// Decodes the section and appends it to `body`. Problems stay in the section, at most `most`.
+    /// Decodes the section and appends its instructions to `body`. The problems are stored in the section, at
+    /// most `most`.
     fn decode(&mut self, arch: Option<Arch>, most: usize, body: &mut Body) {
         let rewrites = arch.is_some_and(Arch::early) && self.problems.is_empty();
         if let Some(arch) = arch {
@@ -313,7 +316,7 @@ impl Section<'_> {
         }
     }
 
-    /// Decodes code of sm_50 to sm_62 after its rewrite for sm_70.
+    /// Rewrites the code of sm_50 to sm_62 to code of sm_70, and decodes the result.
     fn rewrite(&mut self, most: usize, body: &mut Body) {
         self.problems.extend(self.statements.iter().filter_map(maxwell::wrong_atomic).take(most));
         let (statements, places) = maxwell::rewritten(&self.statements, &self.targets.labels);
@@ -327,7 +330,7 @@ impl Section<'_> {
 
     fn read(&mut self, arch: Option<Arch>, most: usize, body: &mut Body) {
         let uniforms = arch.map_or(Limits::MACHINE.uniforms, Arch::uniform_registers);
-        // Code may name its own start even if no label is there.
+        // The code may refer to the start of the section by its name, so this name is added as a label.
         self.targets.labels.entry(self.name).or_insert(0);
         self.targets.base = body.instructions.len() as u32;
         self.targets.at = self.targets.base;
@@ -336,8 +339,8 @@ impl Section<'_> {
                 break;
             }
             statement.limits.uniforms = uniforms;
-            // Compilers give a function no constant bank of its own. It addresses the kernel's bank in ways
-            // that are not supported here.
+            // A function has no constant bank 2 of its own. It reads the bank of the kernel in ways that are
+            // not supported here.
             let in_function = |operand: &Operand<'_>| {
                 self.targets.base > 0
                     && matches!(&operand.kind, OperandKind::Const(c) if c.bank == bank::BANK)
@@ -348,7 +351,8 @@ impl Section<'_> {
                 Err(Failure::Unsupported) => Operation::Unsupported,
                 Err(Failure::Wrong { range, message, help }) => {
                     let problem = Problem::new(range, message, help);
-                    // The function may have been decoded for another kernel before.
+                    // If several kernels call the function, it is decoded several times, but its problems are
+                    // stored only once.
                     if !self.problems.contains(&problem) {
                         self.problems.push(problem);
                     }
@@ -359,7 +363,7 @@ impl Section<'_> {
             self.targets.at += 1;
             let ordering = order::of(statement.name, &statement.modifiers);
             body.instructions.push(Instruction { guard: statement.guard, operation, ordering });
-            // The last register named may be the first of a group of four.
+            // The register with the highest number may be the first of a group of four.
             let registers = statement.highest_register().map_or(0, |last| last.saturating_add(4));
             body.registers = body.registers.max(registers.min(statement.limits.registers));
             body.source.push(SourceLine { line: statement.line, text: statement.text.into(), mnemonic });

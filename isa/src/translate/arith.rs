@@ -1,4 +1,4 @@
-//! Translation of compute instructions.
+//! Translation of PTX compute instructions.
 
 use super::unit::{FunctionUnit, Output, imm, word};
 use super::{Fail, Mods};
@@ -134,7 +134,7 @@ impl<'t> FunctionUnit<'_, 't> {
         self.with_pred(m, op, types, PredSource::FALSE, None)
     }
 
-    /// Emits `op` with operands of these types, a predicate operand and a predicate result.
+    /// Emits `op` with operands of the given types, one of which is a predicate, and with a predicate result.
     fn with_pred(
         &mut self,
         m: &Mods<'_, 't>,
@@ -160,7 +160,8 @@ impl<'t> FunctionUnit<'_, 't> {
                 (IntOp::Neg, false) if part == Type::S8 => {}
                 _ => return Err(Fail::Unsupported),
             }
-            // `ptxas` requires sm_120a or sm_107a, or their families. Here the number suffices.
+            // `ptxas` requires the targets sm_120a or sm_107a, or their families (`sm_120f`). Here the
+            // architecture number is enough.
             let first = if bytes || saturate { 120 } else { 90 };
             if self.arch.number() < first && !(first == 120 && self.arch.number() == 107) {
                 return Err(Fail::since(&m.name(), first));
@@ -180,11 +181,11 @@ impl<'t> FunctionUnit<'_, 't> {
             }
         }
         if m.instruction.operands.len() > types.len() + 1 {
-            let message = format!("{} operands", m.instruction.operands.len());
-            return Err(Fail::wrong(message, format!("{} has {}", m.name(), types.len() + 1)));
+            let message = format!("too many operands: {}", m.instruction.operands.len());
+            return Err(Fail::wrong(message, format!("{} has {} operands", m.name(), types.len() + 1)));
         }
         if matches!(op, ComputeOp::Permute(_) | ComputeOp::Funnel { .. }) {
-            // The machine operand order has the selector, or the shift distance, second.
+            // In the machine operand order, the selector or the shift amount is the second operand.
             sources.swap(1, 2);
         }
         let first = if test { dst.pred() } else { pred_dst.unwrap_or(second) };
@@ -192,7 +193,8 @@ impl<'t> FunctionUnit<'_, 't> {
         Ok(())
     }
 
-    /// Emits an integer operation on the type of the instruction, followed by operands of the types `others`.
+    /// Emits an integer operation. The first operand has the type of the instruction, the next ones have the
+    /// types `others`.
     fn int(&mut self, m: &mut Mods<'_, 't>, op: IntOp, others: &[Type]) -> Result<(), Fail> {
         let ty = m.ty()?;
         let types = [&[ty], others].concat();
@@ -313,7 +315,7 @@ impl<'t> FunctionUnit<'_, 't> {
                     (FloatOp::MinMax(MinMax { nan, of }), 3)
                 }
                 "min" | "max" if absolute != xor_sign => {
-                    let message = "`.abs` and `.xorsign` stand together where there are two operands";
+                    let message = "with two operands, `.abs` and `.xorsign` must be used together";
                     return Err(Fail::wrong(message, "write .xorsign.abs, or neither"));
                 }
                 "min" | "max" => {
@@ -374,7 +376,7 @@ impl<'t> FunctionUnit<'_, 't> {
             *source = self.input(m.operand(at + 1)?, ty)?;
         }
         let Operand::Integer(table) = m.operand(4)? else {
-            return Err(Fail::wrong("a table that is no number", "write one from 0 to 255"));
+            return Err(Fail::wrong("the look-up table is not a number", "write a number from 0 to 255"));
         };
         let p = m.instruction.operands.get(5).map_or(Ok(PredSource::FALSE), |with| self.pred_source(with))?;
         let op = ComputeOp::Lop3 { table: *table as u8, ty: Type::B32, combine };
@@ -383,7 +385,7 @@ impl<'t> FunctionUnit<'_, 't> {
     }
 
     fn compare(&mut self, m: &mut Mods<'_, 't>) -> Result<(), Fail> {
-        // Only machine code has the comparisons that ignore their operands, such as `T`.
+        // Names with capitals, such as `T` (always true), exist only in machine code.
         let compare = m.next().filter(|name| name.len() > 1 && *name == name.to_ascii_lowercase());
         let compare = match compare.unwrap_or("") {
             "lo" => "lt",
@@ -414,7 +416,7 @@ impl<'t> FunctionUnit<'_, 't> {
         let (dst, second) = self.outputs(m.operand(0)?)?;
         let a = self.input(m.operand(1)?, ty)?;
         let b = self.input(m.operand(2)?, ty)?;
-        // A comparison without a third operand is not combined with a predicate.
+        // Without a third source operand, the comparison is not combined with a predicate.
         let (p, combine) = match m.instruction.operands.get(3) {
             Some(with) => (self.pred_source(with)?, combine),
             None => (PredSource::TRUE, BoolOp::And),
@@ -424,7 +426,7 @@ impl<'t> FunctionUnit<'_, 't> {
         Ok(())
     }
 
-    /// Translates `cvt.pack.sat.u8.s32.b32`. For `.u16` and `.s16` there is no third operand.
+    /// Translates `cvt.pack.sat.u8.s32.b32`. The types `.u16` and `.s16` have no third source operand.
     fn pack_integers(&mut self, m: &mut Mods<'_, 't>) -> Result<(), Fail> {
         let op = m.next().filter(|name| *name == "sat").and_then(|_| m.next()).and_then(ComputeOp::pack_int);
         let Some(op @ ComputeOp::PackInt { bits, .. }) = op else { return Err(Fail::Unsupported) };
@@ -487,13 +489,13 @@ impl<'t> FunctionUnit<'_, 't> {
         if packed(to) || packed(from) {
             return Err(Fail::Unsupported);
         }
-        // Source: [PTX] cvt, result for a NaN.
+        // Source: [PTX] cvt, result of a conversion of NaN to an integer.
         let nan_to_zero = from != Type::F64 && to.bits() < 64;
         let op = ComputeOp::Convert { from, to, mode, integral: integral.is_some(), nan_to_zero };
         self.typed(m, op, &[from])
     }
 
-    /// Extends the word in a register that is wider than the access that filled it.
+    /// Extends the loaded value to the full width of the register, if the register is wider than the access.
     pub(super) fn widen(&mut self, ty: Type, reg: crate::kernel::register::Reg) {
         let (from, to) = match ty {
             Type::S8 | Type::S16 | Type::S32 => (Type::S32, Type::S64),

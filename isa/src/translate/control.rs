@@ -23,7 +23,7 @@ impl<'t> FunctionUnit<'_, 't> {
             "trap" => self.control(Control::Trap),
             "brkpt" | "prefetch" | "prefetchu" | "applypriority" | "discard" | "griddepcontrol"
             | "pmevent" | "setmaxnreg" => self.control(Control::Nop),
-            // The core has no use for a cache policy.
+            // A cache policy has no effect in the core, so its value is zero.
             "createpolicy" => {
                 let (dst, _) = self.outputs(m.operand(0)?)?;
                 self.move_to(dst, imm(0));
@@ -36,7 +36,8 @@ impl<'t> FunctionUnit<'_, 't> {
             }
             "membar" | "fence" => {
                 let order = ordering::fence(m, i.opcode == "membar");
-                // The core orders all proxies and kinds of accesses, so these modifiers have no effect.
+                // Modifiers for proxies and kinds of accesses have no effect, because the core orders all
+                // accesses.
                 self.ordering = Some(order);
                 self.control(Control::Fence);
             }
@@ -70,7 +71,8 @@ impl<'t> FunctionUnit<'_, 't> {
         self.emit(Operation::Collective(Collective { members, op, spread }));
     }
 
-    /// Emits an operation of the lanes of a mask if the instruction has `.sync`, else of the converged lanes.
+    /// Emits a warp operation. With `members`, which is the mask of a `.sync` instruction, it waits for the
+    /// lanes of the mask. Without, it is executed by the converged lanes.
     fn among(&mut self, members: Option<Source>, op: WarpOp) {
         match members {
             Some(members) => self.collective(members, op, Reg::RZ),

@@ -1,4 +1,4 @@
-//! Translation of asynchronous copies that are not lowered, and of related instructions.
+//! Translation of asynchronous copies that are not lowered to machine code, and of related instructions.
 
 use super::memory::Memory;
 use super::unit::{FunctionUnit, Output, imm, pair, word};
@@ -14,7 +14,8 @@ use crate::ptx::{Operand, PtxInstruction, Type};
 use atoms_ops::Size;
 
 impl<'t> FunctionUnit<'_, 't> {
-    /// Translates an asynchronous copy that is not lowered. Returns false for any other instruction.
+    /// Translates an asynchronous copy that is not lowered to machine code. Returns false for any other
+    /// instruction.
     pub(super) fn copy(&mut self, i: &PtxInstruction<'t>) -> Result<bool, Fail> {
         if i.opcode != "cp" {
             return Ok(false);
@@ -52,13 +53,18 @@ impl<'t> FunctionUnit<'_, 't> {
         m.drop_hints();
         m.done()?;
         let Operand::Integer(bytes) = m.operand(2)? else {
-            return Err(Fail::wrong("a size that is no number", "it is 4, 8 or 16"));
+            return Err(Fail::wrong("the size of the copy is not a number", "the size is 4, 8 or 16 bytes"));
         };
         let size = match bytes {
             4 => Size::U32,
             8 => Size::U64,
             16 => Size::B128,
-            _ => return Err(Fail::wrong(format!("a copy of {bytes} bytes"), "it is one of 4, 8 or 16")),
+            _ => {
+                return Err(Fail::wrong(
+                    format!("a copy of {bytes} bytes is illegal"),
+                    "the size is 4, 8 or 16 bytes",
+                ));
+            }
         };
         let shared = self.shared_address(m.operand(0)?, 0)?;
         let (_, global) = self.global_address(Memory::Global, m.operand(1)?, 0)?;
@@ -68,16 +74,18 @@ impl<'t> FunctionUnit<'_, 't> {
             Some(Operand::Integer(source)) if source == bytes => {}
             Some(Operand::Integer(0)) => copy.enable = PredSource::FALSE,
             Some(Operand::Register(id)) if self.type_of(*id)? == Type::Pred => {
-                // The misspelling is the assembler's.
+                // `igonre` is the assembler's spelling.
                 Target::new(self.module, self.arch.number())
                     .needs_version("Feature 'igonre-src on cp.async'", (7, 5))
                     .map_err(|refused| Fail::Wrong(refused.message, refused.help))?;
-                // A true predicate suppresses the read of the source.
+                // If the predicate is true, the copy ignores its source and stores zeros, so `enable` is its
+                // inverse.
                 let pred = Pred::Thread(self.predicate(*id)?);
                 copy.enable = PredSource { pred, negate: true };
             }
             Some(source) => {
-                // The misalignment of the address encodes by how many bytes the source is shorter.
+                // The copy instruction has no operand for the length of the source. An address that is not
+                // aligned states how many bytes of the source are missing.
                 let length = self.input(source, Type::U32)?;
                 let from = self.global_pair(m.operand(1)?)?;
                 let sum = self.scratch(2);
@@ -123,9 +131,14 @@ impl<'t> FunctionUnit<'_, 't> {
             }
             "wait_group" => match m.operand(0)? {
                 Operand::Integer(most) => u32::try_from(*most).unwrap_or(0),
-                _ => return Err(Fail::wrong("a number of groups that is none", "write a number such as 0")),
+                _ => {
+                    return Err(Fail::wrong(
+                        "the number of groups is not a number",
+                        "write a number such as 0",
+                    ));
+                }
             },
-            // Waits for all copies, including those not in a group yet.
+            // `wait_all` waits for all copies, so the current group is closed first.
             _ => {
                 self.control(Control::EndGroup);
                 0

@@ -1,4 +1,4 @@
-//! Lowers each instruction of a function separately, for display.
+//! Lowers each instruction of a function on its own, for `atoms lower`.
 
 use super::flow::registers::{read, written};
 use super::layout;
@@ -12,13 +12,15 @@ use std::collections::HashSet;
 pub struct Lowered<'a, 't> {
     pub instruction: &'a PtxInstruction<'t>,
     pub used: bool,
-    /// PTX registers that the instruction names, with the machine registers that hold them.
+    /// Names of the PTX registers in the instruction, each with the machine register that holds it.
     pub registers: Vec<(String, String)>,
     pub result: Result<Vec<String>, LoweringRefusal>,
 }
 
-/// Lowers every instruction of a function that is not interpreted, in order. `used` states if results count
-/// as used. With `None` a result is used if another instruction reads it.
+/// Lowers every instruction of a function that has lowered machine code, in order.
+///
+/// `used` is `Some(true)` to lower as if the program reads every result, `Some(false)` as if it reads none.
+/// With `None`, a result is used if another instruction of the function reads the register.
 pub fn lowered<'a, 't>(
     module: &Module<'t>,
     function: &'a Function<'t>,

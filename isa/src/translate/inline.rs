@@ -1,7 +1,8 @@
-//! Inlining: replaces each call by the body of the function, so a kernel becomes one function.
+//! Inlining: replaces each call by the body of the called function, so that a kernel becomes one function.
 //!
-//! Source: [PTX] passes arguments by value through `.param` variables. A callee's parameters become the
-//! variables that the caller prepared. Recursion cannot be expressed this way.
+//! PTX passes arguments by value in `.param` variables (source: [PTX]). The variables that the caller has
+//! filled become the parameters of the called function. Recursive functions cannot be inlined, so they are
+//! refused.
 
 use super::Fail;
 use crate::ptx::{
@@ -11,10 +12,11 @@ use crate::ptx::{
 
 const MOST_INSTRUCTIONS: usize = 1 << 20;
 
-/// Functions whose calls end the kernel; `assert` compiles to them.
+/// Functions that end the kernel with an error. `assert` of CUDA C++ calls them.
 const FATAL: [&str; 2] = ["__assertfail", "__assert_fail"];
 
-/// Offsets and indices that map the names of a function into the kernel.
+/// Numbers to add to the registers, labels, tables and variables of a called function, so that their indices
+/// are unique in the kernel.
 struct Names {
     registers: u32,
     labels: u32,
@@ -24,7 +26,7 @@ struct Names {
 
 struct Instance {
     names: Names,
-    /// Target of `ret`; `None` for the kernel itself, whose `ret` ends the thread.
+    /// Label to which `ret` branches. `None` for the kernel itself, in which `ret` ends the thread.
     end: Option<LabelId>,
 }
 
@@ -39,7 +41,7 @@ struct Flattening<'a, 't> {
     instructions: Vec<PtxInstruction<'t>>,
     labels: Vec<Label<'t>>,
     branch_targets: Vec<Vec<LabelId>>,
-    /// Functions that are being inlined, outermost first.
+    /// Names of the functions that are being inlined, outermost first; used to find recursion.
     open: Vec<&'t str>,
 }
 
@@ -70,7 +72,9 @@ impl<'t> Flattening<'_, 't> {
             let failed = |fail: Fail| (instruction.text, fail);
             if self.instructions.len() >= MOST_INSTRUCTIONS {
                 return Err(failed(Fail::wrong(
-                    format!("more than {MOST_INSTRUCTIONS} instructions, with all functions that are called"),
+                    format!(
+                        "the kernel has more than {MOST_INSTRUCTIONS} instructions with all called functions"
+                    ),
                     "call fewer functions, or have the compiler inline less",
                 )));
             }
@@ -110,16 +114,16 @@ impl<'t> Flattening<'_, 't> {
                     name = Some(*index as usize);
                 }
                 Operand::Register(_) if name.is_none() => {
-                    let help = "call the function by its name: functions are put in where they are called";
-                    return Err(wrong(call, "a call through a register", help));
+                    let help = "call the function by its name: called functions are inlined";
+                    return Err(wrong(call, "a call through a register is not supported", help));
                 }
                 _ => {}
             }
         }
         let Some(callee) = name.and_then(|index| self.module.functions.get(index)) else {
-            return Err(wrong(call, "a call of nothing", "write call (result), name, (argument);"));
+            return Err(wrong(call, "the call names no function", "write call (result), name, (argument);"));
         };
-        // A name may have several declarations and one definition.
+        // A function may have several declarations, but only one definition.
         let defined = self.module.functions.iter().find(|f| f.name == callee.name && f.defined);
         let Some(callee) = defined else {
             if FATAL.contains(&callee.name) {
@@ -128,24 +132,28 @@ impl<'t> Flattening<'_, 't> {
                 self.instructions.push(trap);
                 return Ok(());
             }
-            let message = format!("a call of `{}`, which this module does not define", callee.name);
+            let message = format!("the called function `{}` is not defined in this module", callee.name);
             return Err(wrong(call, message, "link the function into the module, or remove the call"));
         };
         if self.open.contains(&callee.name) {
-            let help = "recursion is not run here: functions are put in where they are called";
-            return Err(wrong(call, format!("a call of `{}` from within itself", callee.name), help));
+            let help = "recursion is not supported, because called functions are inlined";
+            return Err(wrong(
+                call,
+                format!("`{}` calls itself, directly or through other functions", callee.name),
+                help,
+            ));
         }
         let expected = (callee.params, callee.results);
         if (arguments.len(), results.len()) != expected {
             return Err(wrong(
                 call,
                 format!(
-                    "`{}` called with {} arguments and {} results",
+                    "`{}` is called with {} arguments and {} results",
                     callee.name,
                     arguments.len(),
                     results.len()
                 ),
-                format!("it has {} parameters and {} results", callee.params, callee.results),
+                format!("the function has {} parameters and {} results", callee.params, callee.results),
             ));
         }
         let mut variables = Vec::new();
@@ -155,7 +163,7 @@ impl<'t> Flattening<'_, 't> {
                 _ => {
                     return Err(wrong(
                         call,
-                        "an argument that is not a variable",
+                        "an argument or result of the call is not a variable",
                         "pass .param variables, as compilers do: st.param.b32 [param0], %r1; call f, (param0);",
                     ));
                 }

@@ -1,4 +1,4 @@
-//! Addresses of variables.
+//! Assignment of addresses to variables.
 
 use super::unit::Home;
 use crate::arch::Arch;
@@ -10,10 +10,10 @@ use std::collections::{HashMap, HashSet};
 
 const MOST_BYTES: u64 = 1 << 28;
 
-/// Gap in bytes between two variables. No access can silently reach from one into the other.
+/// Gap in bytes between two variables, so that an access beyond the end of one does not reach the next.
 const GAP: u64 = 256;
 
-/// Module variables that exist before any kernel runs.
+/// Addresses and initial values of the module's variables, before a kernel runs.
 #[derive(Default)]
 pub(super) struct Layout {
     homes: HashMap<Symbol, Home>,
@@ -30,7 +30,7 @@ pub(super) fn module_variables(module: &Module<'_>) -> Layout {
             StateSpace::Const => &mut next[1],
             _ => continue,
         };
-        // External variables get no address. Code that names them is refused.
+        // An external variable gets no address, and an instruction that names it is refused.
         let Some(bytes) = variable.bytes().filter(|_| !variable.external) else { continue };
         total = total.saturating_add(bytes);
         if total > MOST_BYTES {
@@ -79,16 +79,16 @@ impl Layout {
 
 pub(super) struct KernelLayout {
     pub(super) homes: HashMap<Symbol, Home>,
-    /// Bytes of static shared memory. Dynamic arrays start at this offset.
+    /// Size of static shared memory in bytes. It is also the offset of dynamic shared arrays.
     pub(super) shared: u32,
     pub(super) local: u32,
     pub(super) params: Vec<KernelParam>,
 }
 
-/// Assigns addresses to the variables of an inlined kernel.
+/// Assigns addresses to the variables of a kernel after inlining.
 ///
-/// Shared variables are in order of declaration, aligned. Those of the module that the kernel names come
-/// first. Arrays without a size begin after all others.
+/// Shared variables are in order of declaration, with their alignment. The module's shared variables that the
+/// kernel names come before those of the kernel. Arrays without a size come last.
 pub(super) fn kernel_variables(
     module: &Module<'_>,
     function: &Function<'_>,
@@ -132,8 +132,8 @@ pub(super) fn kernel_variables(
             _ => {}
         }
     }
-    // All arrays without a size begin at the same offset. The unit works on words, so the offset is
-    // word-aligned even after a half word.
+    // All arrays without a size have the same offset. It is a multiple of 4 bytes, because the shared-memory
+    // unit works on words.
     let align = open.iter().map(|(_, align)| *align).max().unwrap_or(1).max(4);
     shared = shared.saturating_add(align - 1) / align * align;
     for (symbol, _) in open {

@@ -15,7 +15,7 @@ use crate::kernel::special::SpecialRegister;
 use crate::ptx::{Base, Operand, PtxInstruction, StateSpace, Symbol, Type};
 use atoms_ops::{Op, Size};
 
-/// Byte offsets that a shared-memory address can encode.
+/// Byte offsets that an address in shared memory can have: 24 bits, signed.
 const SHARED_OFFSETS: std::ops::Range<i64> = -0x80_0000..0x80_0000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +71,7 @@ const fn signed(ty: Type) -> bool {
 
 struct Data {
     first: Reg,
-    /// True if the elements are in other registers. The data then passes through scratch registers.
+    /// True if the elements are not in consecutive registers. The data then passes through scratch registers.
     apart: bool,
 }
 
@@ -105,10 +105,10 @@ impl<'t> FunctionUnit<'_, 't> {
             single => std::slice::from_ref(single),
         };
         if parts.len() != count {
-            let message = format!("{} registers of a vector of {count}", parts.len());
-            return Err(Fail::wrong(message, "name as many as .v2, .v4 or .v8 says"));
+            let message = format!("{} registers for a vector of {count}", parts.len());
+            return Err(Fail::wrong(message, "name as many registers as .v2, .v4 or .v8 states"));
         }
-        // An access is at most 128 bits wide.
+        // One access is at most 128 bits wide; a longer vector needs several.
         let at_once = (128 / ty.bits()).min(count as u32).max(1) as usize;
         for (number, parts) in parts.chunks(at_once).enumerate() {
             let offset = number as i64 * 16;
@@ -117,8 +117,8 @@ impl<'t> FunctionUnit<'_, 't> {
         Ok(true)
     }
 
-    /// Translates `st.bulk[.weak][.shared::cta] [a], size, 0`. A generic address counts as an address in
-    /// shared memory, as in compiled code.
+    /// Translates `st.bulk[.weak][.shared::cta] [a], size, 0`. A generic address is used as a shared-memory
+    /// address, as in compiled code.
     fn fill(&mut self, m: &mut Mods<'_, 't>) -> Result<(), Fail> {
         m.take("weak");
         m.take_any(&["shared", "shared::cta"]);
@@ -130,11 +130,11 @@ impl<'t> FunctionUnit<'_, 't> {
             return Err(Fail::since(&m.name(), 100));
         }
         if !matches!(m.operand(2)?, Operand::Integer(0)) {
-            return Err(Fail::wrong("a value other than 0", "st.bulk stores zeros: write 0"));
+            return Err(Fail::wrong("the value to store is not 0", "st.bulk stores zeros: write 0"));
         }
         let words = match m.operand(1)? {
             Operand::Integer(bytes) if bytes % 8 != 0 => {
-                let message = format!("a size of {bytes} bytes");
+                let message = format!("a size of {bytes} bytes is illegal");
                 return Err(Fail::wrong(message, "the size is a multiple of 8"));
             }
             size => {
@@ -178,8 +178,8 @@ impl<'t> FunctionUnit<'_, 't> {
         Ok(())
     }
 
-    /// Returns the registers of an access: those of its elements if they are consecutive, else scratch
-    /// registers.
+    /// Returns the registers for the data of an access: the registers of the elements if they are
+    /// consecutive, else scratch registers.
     fn data(&mut self, ty: Type, parts: &[Operand<'t>], bits: u32) -> Result<Data, Fail> {
         let words = bits.div_ceil(32) as u8;
         let mut first = None;
@@ -289,8 +289,8 @@ impl<'t> FunctionUnit<'_, 't> {
                 Operation::Const(ConstAccess { path: Path::Vector, dst: dst.0, grain, address })
             }
             Memory::Param => {
-                let message = "a store to a kernel parameter";
-                return Err(Fail::wrong(message, "kernel parameters can only be read: ld.param"));
+                let message = "a kernel parameter cannot be stored to";
+                return Err(Fail::wrong(message, "kernel parameters can only be read: use ld.param"));
             }
         };
         self.ordering = ordering.filter(|_| !matches!(memory, Memory::Local | Memory::Param));
@@ -298,8 +298,8 @@ impl<'t> FunctionUnit<'_, 't> {
         Ok(())
     }
 
-    /// Narrows the memory by the variable in the address. Parameters of functions are in private memory,
-    /// those of the kernel in the constant bank.
+    /// Returns the memory that an access really uses, which the variable in the address may determine.
+    /// Parameters of functions are in private memory, those of the kernel in the constant bank.
     pub(super) fn narrowed(&self, memory: Memory, address: &Operand<'t>) -> Result<Memory, Fail> {
         let Operand::Address { base: Base::Symbol(symbol), .. } = address else { return Ok(memory) };
         Ok(match (memory, self.home(*symbol)?) {
@@ -323,7 +323,7 @@ impl<'t> FunctionUnit<'_, 't> {
                         Some(StateSpace::Local) => ".local",
                         Some(StateSpace::Param) | None => ".param",
                     };
-                    let message = "a variable of another state space";
+                    let message = "the variable is in another state space than the access";
                     return Err(Fail::wrong(message, format!("the variable is in {space}")));
                 }
                 memory
@@ -348,12 +348,13 @@ impl<'t> FunctionUnit<'_, 't> {
         match self.home(symbol)? {
             Home::Shared(at) => Ok(at),
             Home::Global(_) | Home::Local(_) | Home::Param(_) => {
-                Err(Fail::wrong("a variable that is not shared", "declare it .shared"))
+                Err(Fail::wrong("the variable is not in shared memory", "declare the variable .shared"))
             }
         }
     }
 
-    /// Returns the address of a register plus an offset. An offset that does not fit is added first.
+    /// Returns the address of register `ra` plus an offset. If the offset does not fit in the address, an
+    /// addition is emitted.
     fn beside(&mut self, ra: Reg, offset: i64) -> SharedAddress {
         if SHARED_OFFSETS.contains(&offset) {
             short(ra, offset)
@@ -380,12 +381,17 @@ impl<'t> FunctionUnit<'_, 't> {
         let ordering = self.ordering.take();
         let space = if memory == Memory::Global { Space::Global } else { Space::Generic };
         if memory == Memory::Cluster {
-            // The high word of the generic address selects shared memory.
+            // A generic address whose high word is that of the shared window selects shared memory.
             let low = match base {
                 Base::Register(id) => word(self.reg(id)?.0),
                 Base::Symbol(symbol) => match (self.home(symbol)?, self.shared_base()) {
                     (Home::Shared(at), Some(base)) => word(self.sum32(word(base), at.into())),
-                    _ => return Err(Fail::wrong("a variable that is not shared", "declare it .shared")),
+                    _ => {
+                        return Err(Fail::wrong(
+                            "the variable is not in shared memory",
+                            "declare the variable .shared",
+                        ));
+                    }
                 },
                 Base::None => imm(0),
             };
@@ -410,7 +416,12 @@ impl<'t> FunctionUnit<'_, 't> {
             }
             (Base::Symbol(symbol), _) => match self.home(symbol)? {
                 Home::Global(at) => self.sum64(imm(at), offset),
-                _ => return Err(Fail::wrong("a variable of another state space", "it is not global")),
+                _ => {
+                    return Err(Fail::wrong(
+                        "the variable is in another state space than the access",
+                        "the variable is not in global memory",
+                    ));
+                }
             },
             (Base::None, Some(imm)) => GlobalAddress { base: AddressBase::None, ur: None, imm },
             (Base::None, None) => self.sum64(imm(0), offset),
@@ -437,7 +448,12 @@ impl<'t> FunctionUnit<'_, 't> {
             Base::Register(id) => (ConstIndex::Reg(self.reg(id)?.0), offset),
             Base::Symbol(symbol) => match self.home(symbol)? {
                 Home::Param(at) => (ConstIndex::None, i64::from(at).wrapping_add(offset)),
-                _ => return Err(Fail::wrong("a variable that is no parameter", "declare it .param")),
+                _ => {
+                    return Err(Fail::wrong(
+                        "the variable is not a parameter",
+                        "declare the variable .param",
+                    ));
+                }
             },
             Base::None => (ConstIndex::None, offset),
         };
@@ -450,7 +466,12 @@ impl<'t> FunctionUnit<'_, 't> {
             Base::Register(id) => (self.reg(id)?.0, offset),
             Base::Symbol(symbol) => match self.home(symbol)? {
                 Home::Local(at) => (Reg::RZ, i64::from(at).wrapping_add(offset)),
-                _ => return Err(Fail::wrong("a variable that is not local", "declare it .local")),
+                _ => {
+                    return Err(Fail::wrong(
+                        "the variable is not in local memory",
+                        "declare the variable .local",
+                    ));
+                }
             },
             Base::None => (Reg::RZ, offset),
         };
@@ -458,15 +479,15 @@ impl<'t> FunctionUnit<'_, 't> {
     }
 }
 
-/// Returns base and offset of an address operand, with `more` bytes added.
+/// Returns the base of an address operand and its offset plus `more` bytes.
 fn address(operand: &Operand<'_>, more: i64) -> Result<(Base, i64), Fail> {
     match operand {
         Operand::Address { base, offset } => Ok((*base, offset.wrapping_add(more))),
-        _ => Err(Fail::wrong("an operand that is no address", "write it in brackets: [%r1+4]")),
+        _ => Err(Fail::wrong("the operand is not an address", "write an address in brackets: [%r1+4]")),
     }
 }
 
-/// Returns an address with a 24-bit offset, relative to a register or absolute.
+/// Returns an address with a 24-bit offset: relative to register `ra`, or absolute if `ra` is RZ.
 fn short(ra: Reg, offset: i64) -> SharedAddress {
     SharedAddress { ra, scale: 0, ur: UReg::URZ, imm: offset as u32 & 0xff_ffff, absolute: ra.is_zero() }
 }

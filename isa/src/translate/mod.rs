@@ -1,7 +1,7 @@
-//! Translation of a PTX module to kernels that run like those of a listing.
+//! Translation of a PTX module to kernels that the core executes like those of a listing.
 //!
 //! Atomics on shared memory and operations on mbarrier objects are lowered to machine code
-//! ([`crate::lower`]). Memory accesses, control flow and warp operations use the operations of machine code.
+//! ([`crate::lower`]). Loads, stores, control flow and warp operations become operations of machine code.
 //! Compute instructions keep their PTX types ([`crate::Compute`]). Calls are inlined ([`inline`]), and
 //! reconvergence points are added ([`flow`]).
 
@@ -40,13 +40,14 @@ impl Fail {
     }
 
     fn since(what: &str, number: u16) -> Fail {
-        Fail::wrong(format!("{what} requires sm_{number} or later"), format!("take --arch sm_{number}"))
+        Fail::wrong(format!("{what} requires sm_{number} or later"), format!("use --arch sm_{number}"))
     }
 }
 
 impl Program {
-    /// Reads a kernel's text as PTX or as a listing. A name that ends in `.ptx` or a text that begins like a
-    /// module means PTX. `arch` is the architecture for PTX. `name` is also used in messages.
+    /// Reads the text of kernels, either PTX or a listing. The text is PTX if the name ends in `.ptx` or the
+    /// text begins like a PTX module. `arch` is the architecture for which PTX is translated. `name` is the
+    /// name of the text in messages.
     ///
     /// # Errors
     /// As [`Program::from_ptx`] and [`Program::parse`].
@@ -59,9 +60,9 @@ impl Program {
         }
     }
 
-    /// Reads a PTX module and translates its kernels for `arch`, or for the architecture of its `.target`. A
-    /// `.target` that is too early becomes [`Arch::FIRST_OF_PTX`], as drivers do for later GPUs. `name` is
-    /// used in messages.
+    /// Parses a PTX module and translates its kernels for `arch`, or without `arch` for the architecture of
+    /// its `.target`. If that is too early for translation, [`Arch::FIRST_OF_PTX`] is used instead, as
+    /// drivers do for later GPUs. `name` is the name of the text in messages.
     ///
     /// # Errors
     /// Every problem with line and column, or an `arch` that is too early. Instructions that are not
@@ -80,10 +81,10 @@ fn translate(name: &str, text: &str, module: &Module<'_>, arch: Arch) -> Result<
     let (mut kernels, mut unread) = (Vec::new(), Vec::new());
     if arch.early() {
         let help = format!(
-            "name none, and it runs as {}, to which drivers compile it forward too; or name a later one",
+            "omit the architecture to translate for {}, as drivers do for later GPUs, or choose a later one",
             Arch::FIRST_OF_PTX
         );
-        problems.push(Problem::new(0..0, format!("PTX is not translated for {arch}"), help));
+        problems.push(Problem::new(0..0, format!("PTX cannot be translated for {arch}"), help));
     }
     let entries: Vec<&Function<'_>> = module.functions.iter().filter(|f| f.entry && f.defined).collect();
     if entries.is_empty() {

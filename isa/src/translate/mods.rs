@@ -1,4 +1,5 @@
-//! Modifiers of an instruction, taken one by one. Modifiers left at the end are unsupported.
+//! Modifiers of an instruction, which the translation takes one by one. If modifiers are left at the end, the
+//! instruction is unsupported.
 
 use super::Fail;
 use crate::ptx::{Operand, PtxInstruction, Type};
@@ -22,8 +23,8 @@ impl<'i, 't> Mods<'i, 't> {
     pub(super) fn operand(&self, index: usize) -> Result<&'i Operand<'t>, Fail> {
         let operands = &self.instruction.operands;
         operands.get(index).ok_or_else(|| {
-            let help = format!("{} has at least {}", self.name(), index + 1);
-            Fail::wrong(format!("{} operand(s)", operands.len()), help)
+            let help = format!("{} has at least {} operands", self.name(), index + 1);
+            Fail::wrong(format!("too few operands: {}", operands.len()), help)
         })
     }
 
@@ -55,7 +56,7 @@ impl<'i, 't> Mods<'i, 't> {
         Some(value)
     }
 
-    /// Takes one of two modifiers, of which one is mandatory. Returns true for the first.
+    /// Takes one of two modifiers, one of which is mandatory. Returns true for the first.
     pub(super) fn either(&mut self, names: [&str; 2]) -> Result<bool, Fail> {
         Ok(self.take_any(&names).ok_or(Fail::Unsupported)? == names[0])
     }
@@ -69,7 +70,7 @@ impl<'i, 't> Mods<'i, 't> {
         self.maybe_ty().ok_or(Fail::Unsupported)
     }
 
-    /// Drops modifiers for caches and other hints that do not change the result.
+    /// Drops modifiers that do not change the result, such as those for caches.
     pub(super) fn drop_hints(&mut self) {
         const HINTS: &[&str] =
             &["ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "uni", "aligned", "unified", "noftz"];
@@ -81,7 +82,7 @@ impl<'i, 't> Mods<'i, 't> {
     }
 }
 
-/// Parses a name that machine code writes in capitals. Names with capitals do not count.
+/// Parses a name that machine code writes in capitals and PTX in lower case. Only lower case is accepted.
 fn lower_case<T: FromStr>(name: &str) -> Option<T> {
     name.parse().ok().filter(|_| !name.bytes().any(|b| b.is_ascii_uppercase()))
 }

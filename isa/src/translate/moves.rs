@@ -1,4 +1,4 @@
-//! Translation of moves and address instructions.
+//! Translation of moves, and of instructions that convert addresses.
 
 use super::special::{Special, special};
 use super::unit::{FunctionUnit, Home, Output, imm, pair, word};
@@ -69,7 +69,10 @@ impl<'t> FunctionUnit<'_, 't> {
             (_, Operand::Vector(parts)) => self.pack(ty, to, parts),
             _ if ty == Type::B128 => {
                 let (Operand::Register(to), Operand::Register(from)) = (to, from) else {
-                    return Err(Fail::wrong("128 bits that are no register", "write mov.b128 %q1, %q2;"));
+                    return Err(Fail::wrong(
+                        "the 128-bit operand is not a register",
+                        "write mov.b128 %q1, %q2;",
+                    ));
                 };
                 let (to, from) = (self.reg(*to)?.0, self.reg(*from)?.0);
                 for half in [0, 2] {
@@ -117,7 +120,7 @@ impl<'t> FunctionUnit<'_, 't> {
         Ok(())
     }
 
-    /// Translates `mov.b64 {%r1, %r2}, %rd1`.
+    /// Translates a move to several registers: `mov.b64 {%r1, %r2}, %rd1`.
     fn unpack(&mut self, ty: Type, parts: &[Operand<'t>], from: &Operand<'t>) -> Result<(), Fail> {
         let bits = part_bits(ty, parts.len())?;
         let low = match from {
@@ -141,7 +144,7 @@ impl<'t> FunctionUnit<'_, 't> {
         Ok(())
     }
 
-    /// Translates `mov.b64 %rd1, {%r1, %r2}`.
+    /// Translates a move from several registers: `mov.b64 %rd1, {%r1, %r2}`.
     fn pack(&mut self, ty: Type, to: &Operand<'t>, parts: &[Operand<'t>]) -> Result<(), Fail> {
         let bits = part_bits(ty, parts.len())?;
         if ty == Type::B128 {
@@ -173,8 +176,8 @@ fn part_bits(ty: Type, parts: usize) -> Result<u32, Fail> {
         (Type::B128, 2) => Ok(64),
         (_, 2 | 4) if ty.bits() <= 64 && ty.bits() / parts as u32 >= 8 => Ok(ty.bits() / parts as u32),
         _ => Err(Fail::wrong(
-            format!("{parts} parts of {} bits", ty.bits()),
-            "a register has two or four parts of at least 8 bits",
+            format!("{} bits cannot be split into {parts} parts", ty.bits()),
+            "a register is split into two or four parts of at least 8 bits",
         )),
     }
 }

@@ -1,10 +1,10 @@
-//! Memory order and scope from modifiers. Source: [PTX] memory consistency model.
+//! Memory order and scope, taken from modifiers. Source: [PTX] memory consistency model.
 
 use super::Mods;
 use crate::kernel::order::{Ordering, Scope, Semantics};
 
-/// Takes the modifiers for order and scope of an access or a fence. `atomic` is true for an instruction that
-/// is never weak.
+/// Takes the modifiers for memory order and scope of an access. `atomic` is true for an instruction that is
+/// at least relaxed even without such modifiers.
 pub(super) fn ordering(m: &mut Mods<'_, '_>, atomic: bool) -> Ordering {
     let semantics =
         m.take_any(&["weak", "relaxed", "acquire", "release", "acq_rel", "sc", "volatile", "mmio"]);
@@ -15,7 +15,7 @@ pub(super) fn ordering(m: &mut Mods<'_, '_>, atomic: bool) -> Ordering {
     let (semantics, otherwise) = match semantics {
         Some("volatile" | "mmio") => (Semantics::Relaxed, Scope::Sys),
         None | Some("weak") if atomic => (Semantics::Relaxed, Scope::Gpu),
-        // A weak access orders nothing for other threads.
+        // A weak access orders nothing for other threads, so the scope has no meaning.
         None | Some("weak") => (Semantics::Weak, Scope::Cta),
         Some(name) => (name.parse().unwrap_or(Semantics::Weak), Scope::Gpu),
     };
@@ -26,7 +26,7 @@ fn scope(m: &mut Mods<'_, '_>) -> Option<Scope> {
     m.take_any(&["cta", "cluster", "gpu", "sys"])?.parse().ok()
 }
 
-/// Takes order and scope of fences such as `membar.cta` and `fence.acq_rel.gpu`.
+/// Takes memory order and scope of a fence such as `membar.cta` or `fence.acq_rel.gpu`.
 pub(super) fn fence(m: &mut Mods<'_, '_>, membar: bool) -> Ordering {
     if membar {
         let scope = match m.take_any(&["cta", "gl", "sys"]) {
@@ -42,7 +42,8 @@ pub(super) fn fence(m: &mut Mods<'_, '_>, membar: bool) -> Ordering {
     Ordering { semantics, scope: scope.unwrap_or(Scope::Cta) }
 }
 
-/// Takes the order of `barrier.cluster.arrive` and `.wait`: release and acquire, unless relaxed.
+/// Takes the memory order of `barrier.cluster.arrive` (default: release) or `barrier.cluster.wait` (default:
+/// acquire).
 pub(super) fn cluster_barrier(m: &mut Mods<'_, '_>, arrive: bool) -> Ordering {
     let semantics = match m.take_any(&["release", "relaxed", "acquire"]) {
         Some("relaxed") => Semantics::Relaxed,
@@ -52,8 +53,8 @@ pub(super) fn cluster_barrier(m: &mut Mods<'_, '_>, arrive: bool) -> Ordering {
     Ordering { semantics, scope: Scope::Cluster }
 }
 
-/// Takes the order of an operation on an mbarrier object. Arrivals release and waits acquire unless they are
-/// relaxed. Initialization and invalidation of an object are not atomic operations on it.
+/// Takes the memory order of an operation on an mbarrier object. The default is release for arrivals and
+/// acquire for waits. Initialization and invalidation of the object are not atomic operations.
 pub(super) fn barrier_object(m: &mut Mods<'_, '_>) -> Ordering {
     let waits = m.has("test_wait") || m.has("try_wait");
     let makes = m.has("init") || m.has("inval");

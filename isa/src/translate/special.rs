@@ -6,7 +6,7 @@ use crate::kernel::special::SpecialRegister;
 pub(super) enum Special {
     Number(u64),
     Register(SpecialRegister),
-    /// Two machine special registers, low word first.
+    /// Two special registers of machine code for a 64-bit special register of PTX, low word first.
     Pair(SpecialRegister, SpecialRegister),
     Constant(u32),
 }
@@ -56,7 +56,7 @@ pub(super) fn special(name: &str, arch: Arch) -> Option<Special> {
             "dynamic_smem_size" => Special::Register(S::DynamicShared),
             "total_smem_size" => Special::Register(S::OwnSharedBytes),
             "aggr_smem_size" => Special::Register(S::SharedBytes),
-            // The model has one SM and one grid.
+            // The model has one SM and one grid, with number 0.
             "smid" | "gridid" => Special::Number(0),
             "nsmid" => Special::Number(1),
             "WARP_SZ" => Special::Number(32),
@@ -66,7 +66,7 @@ pub(super) fn special(name: &str, arch: Arch) -> Option<Special> {
                 Special::Constant(arch.reserved_shared_offset()?)
             }
             "reserved_smem_offset_1" => Special::Constant(arch.reserved_shared_offset()? + 4),
-            // The driver defines the other registers.
+            // The driver defines the other `%envreg` registers, so these are not supported.
             "envreg1" => Special::Constant(arch.environment_offset() + 4),
             "envreg2" => Special::Constant(arch.environment_offset() + 8),
             _ => return None,

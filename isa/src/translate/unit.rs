@@ -1,4 +1,4 @@
-//! Code of one kernel under construction: operands, results, labels.
+//! Machine code of one kernel while it is translated: operands, results, labels.
 
 use super::Fail;
 use crate::arch::Arch;
@@ -13,9 +13,9 @@ use crate::lower::Frame;
 use crate::ptx::{Function, Module, Operand, RegId, StateSpace, Symbol, Type};
 use std::collections::HashMap;
 
-/// Pseudo register for the predicate of the carry flag.
+/// Pseudo register of PTX for the carry flag, which is a predicate.
 const CARRY: RegId = RegId(u32::MAX);
-/// Pseudo register for the shared address of offset 0 in the CTA's allocation.
+/// Pseudo register of PTX for the shared-memory address of the first byte of the CTA's shared memory.
 const SHARED_BASE: RegId = RegId(u32::MAX - 1);
 
 pub(super) struct Emitted {
@@ -25,7 +25,7 @@ pub(super) struct Emitted {
     pub(super) mnemonic: String,
 }
 
-/// Number of a place in the code. Branches use these numbers until the code is complete.
+/// Number of a position in the code. Branches have such numbers as targets until the code is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CodeLabel(pub(super) u32);
 
@@ -34,7 +34,7 @@ pub(super) enum Home {
     Shared(u32),
     Global(u64),
     Local(u32),
-    /// Byte offset in constant bank 0.
+    /// Kernel parameter, at this byte offset in constant bank 0.
     Param(u32),
 }
 
@@ -56,9 +56,10 @@ impl Output {
 
     pub(super) fn value(self) -> Result<Output, Fail> {
         match self {
-            Output::Pred(_) => {
-                Err(Fail::wrong("a predicate where a value should go", "name a register such as %r1"))
-            }
+            Output::Pred(_) => Err(Fail::wrong(
+                "expected a register for a value, found a predicate",
+                "name a register such as %r1",
+            )),
             Output::None | Output::Word(_) | Output::Pair(_) => Ok(self),
         }
     }
@@ -96,9 +97,9 @@ pub(super) struct FunctionUnit<'a, 't> {
     pub(super) mnemonic: String,
     pub(super) guard: Guard,
     pub(super) ordering: Option<Ordering>,
-    /// True if the code reads the register with the shared address of offset 0.
+    /// True if the code reads the pseudo register `SHARED_BASE`, so the kernel must set it first.
     pub(super) wants_shared_base: bool,
-    /// True if there is an `mbarrier.inval` that produces no machine code.
+    /// True if the kernel has an `mbarrier.inval` that produces no machine code.
     pub(super) invalidates: bool,
 }
 
@@ -135,7 +136,7 @@ impl<'t> FunctionUnit<'_, 't> {
         self.compute_with(op, dst, [Pred::PT; 2], sources, PredSource::FALSE);
     }
 
-    /// Emits an instruction with a predicate result, not combined with another predicate.
+    /// Emits a compute instruction whose result is a predicate, without a predicate to combine it with.
     pub(super) fn compute_pred(&mut self, op: ComputeOp, dst: Pred, sources: &[Source]) {
         self.compute_with(op, Output::None, [dst, Pred::PT], sources, PredSource::TRUE);
     }
@@ -159,7 +160,7 @@ impl<'t> FunctionUnit<'_, 't> {
         self.compute(ComputeOp::Move, dst, &[source]);
     }
 
-    /// Emits `dst = a + b` in 32 bits.
+    /// Emits a 32-bit addition: `dst = a + b`.
     pub(super) fn add32(&mut self, dst: Output, a: Source, b: u64) {
         self.compute(ComputeOp::int(IntOp::Add, Type::U32), dst, &[a, imm(b)]);
     }
@@ -167,15 +168,15 @@ impl<'t> FunctionUnit<'_, 't> {
     pub(super) fn type_of(&self, id: RegId) -> Result<Type, Fail> {
         let register = self.function.registers.get(id.0 as usize);
         let ty = register.and_then(|r| r.ty);
-        ty.ok_or_else(|| Fail::wrong("a register without a type", "declare it: .reg .b32 %r1;"))
+        ty.ok_or_else(|| Fail::wrong("the register has no type", "declare the register: .reg .b32 %r1;"))
     }
 
-    /// Returns the first machine register of a PTX register, and their number.
+    /// Returns the first machine register that holds a PTX register, and how many registers hold it.
     pub(super) fn reg(&mut self, id: RegId) -> Result<(Reg, u8), Fail> {
         let words = self.type_of(id)?.words();
         if words == 0 {
-            let message = "a predicate where a value should be";
-            return Err(Fail::wrong(message, "make a value of it: selp.b32 %r1, 1, 0, %p1;"));
+            let message = "expected a value, found a predicate";
+            return Err(Fail::wrong(message, "convert the predicate to a value: selp.b32 %r1, 1, 0, %p1;"));
         }
         Ok((Reg(self.frame.register(id, words)), words))
     }
@@ -184,7 +185,7 @@ impl<'t> FunctionUnit<'_, 't> {
         match self.type_of(id)? {
             Type::Pred => Ok(self.frame.predicate(id)),
             _ => Err(Fail::wrong(
-                "a value where a predicate should be",
+                "expected a predicate, found a value",
                 "make a predicate of it: setp.ne.b32 %p1, %r1, 0;",
             )),
         }
@@ -198,7 +199,8 @@ impl<'t> FunctionUnit<'_, 't> {
         Reg(self.frame.scratch(words))
     }
 
-    /// Returns the register with the shared address of offset 0. `None` if shared addresses are offsets.
+    /// Returns the register with the shared-memory address of the CTA's first byte. `None` on architectures
+    /// on which a shared-memory address is the offset in the CTA's shared memory.
     pub(super) fn shared_base(&mut self) -> Option<Reg> {
         if self.arch.number() < 90 {
             return None;
@@ -221,8 +223,8 @@ impl<'t> FunctionUnit<'_, 't> {
         let home = self.homes.get(&symbol).copied();
         home.ok_or_else(|| {
             Fail::wrong(
-                format!("the address of `{}`", self.name(symbol)),
-                "functions have no address here; call them by name",
+                format!("`{}` has no address", self.name(symbol)),
+                "functions have no address; call the function by its name",
             )
         })
     }
@@ -254,7 +256,7 @@ impl<'t> FunctionUnit<'_, 't> {
         })
     }
 
-    /// Returns an operand of type `ty`. A predicate becomes 1 or 0.
+    /// Returns an operand as a source of type `ty`. A predicate becomes the integer 1 or 0.
     pub(super) fn input(&mut self, operand: &Operand<'t>, ty: Type) -> Result<Source, Fail> {
         Ok(match operand {
             Operand::Register(id) if self.type_of(*id)? != Type::Pred => match self.reg(*id)? {
@@ -276,7 +278,7 @@ impl<'t> FunctionUnit<'_, 't> {
             Operand::Special(name) => self.read_special(name)?,
             Operand::Symbol { symbol, offset } => self.address_of(*symbol, *offset)?,
             _ => {
-                let message = "an operand that is no value";
+                let message = "the operand is not a value";
                 return Err(Fail::wrong(message, "write a register, a number or a variable's name"));
             }
         })
@@ -289,7 +291,7 @@ impl<'t> FunctionUnit<'_, 't> {
             Operand::Integer(0) => return Ok(PredSource::FALSE),
             Operand::Integer(_) => return Ok(PredSource::TRUE),
             _ => {
-                let message = "a value where a predicate should be";
+                let message = "expected a predicate, found a value";
                 return Err(Fail::wrong(message, "write a predicate such as %p1"));
             }
         };
@@ -300,7 +302,8 @@ impl<'t> FunctionUnit<'_, 't> {
         Ok(Source { wide: false, ..self.input(operand, Type::U32)? })
     }
 
-    /// Returns an operand in a register. Other operands are copied to a scratch register of the type.
+    /// Returns a register that holds an operand. If the operand is not a register, it is copied to a scratch
+    /// register of type `ty`.
     pub(super) fn in_register(&mut self, operand: &Operand<'t>, ty: Type) -> Result<Reg, Fail> {
         let words = ty.words().max(1);
         match self.input(operand, ty)? {
@@ -324,7 +327,7 @@ impl<'t> FunctionUnit<'_, 't> {
                 (reg, _) => Output::Pair(reg),
             }),
             Operand::Sink => Ok(Output::None),
-            _ => Err(Fail::wrong("a result that goes nowhere", "name a register, or _")),
+            _ => Err(Fail::wrong("the result operand is not a register", "write a register, or _")),
         }
     }
 
@@ -334,7 +337,10 @@ impl<'t> FunctionUnit<'_, 't> {
             Operand::Sink => Pred::PT,
             Operand::Register(id) => Pred::Thread(self.predicate(*id)?),
             _ => {
-                return Err(Fail::wrong("a second result that is no predicate", "write it as %r1|%p1"));
+                return Err(Fail::wrong(
+                    "the second result is not a predicate",
+                    "write both results as %r1|%p1",
+                ));
             }
         };
         Ok((self.output(&pair[0])?, second))
@@ -351,7 +357,7 @@ impl<'t> FunctionUnit<'_, 't> {
         }
     }
 
-    /// Emits a function of two predicates: bit `a << 2 | b << 1` of the table.
+    /// Emits a function of two predicates. Bit number `a << 2 | b << 1` of the table is the result.
     pub(super) fn pred_logic(&mut self, table: u8, dst: Pred, [a, b]: [PredSource; 2]) {
         let op = ComputeOp::PredLogic { tables: [table, 0] };
         let pred_dst = [dst, Pred::PT];

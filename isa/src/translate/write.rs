@@ -1,4 +1,4 @@
-//! Code generation for one kernel.
+//! Translation of one kernel to machine code.
 
 use super::flow::Flow;
 use super::flow::registers::read;
@@ -19,10 +19,11 @@ use crate::ptx::{Function, Module, Operand, PtxInstruction, RegId, Symbol, Type}
 use crate::sass::assemble;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Barrier at which threads reconverge after the guard of a lowered sequence.
+/// Convergence barrier at which threads reconverge after an instruction that is lowered to several and has a
+/// guard.
 const GUARD_BARRIER: BarrierRegister = BarrierRegister(3);
 
-/// Maximum number of thread registers that lowered text can name.
+/// Maximum number of registers of a thread that lowered code can use.
 const MOST_REGISTERS: u16 = 0xff00;
 
 type Problem<'t> = (&'t str, String, String);
@@ -35,7 +36,11 @@ pub(super) fn kernel<'t>(
 ) -> Result<Kernel, Vec<Problem<'t>>> {
     let flat = inline::flatten(module, kernel).map_err(|(text, fail)| match fail {
         Fail::Unsupported => {
-            vec![(text, "it is not known".to_string(), "write it in another way".to_string())]
+            vec![(
+                text,
+                "the instruction is not supported".to_string(),
+                "use another instruction".to_string(),
+            )]
         }
         Fail::Wrong(message, help) => vec![(text, message, help)],
     })?;
@@ -85,7 +90,8 @@ pub(super) fn kernel<'t>(
     Ok(done)
 }
 
-/// Returns a frame with machine registers and addresses for the registers and variables of a function.
+/// Returns a frame that assigns machine registers to the registers of a function, and contains the addresses
+/// of its variables.
 pub(super) fn frame(function: &Function<'_>, homes: &HashMap<Symbol, Home>) -> Frame {
     let mut frame = Frame::new();
     for (symbol, home) in homes {
@@ -100,7 +106,8 @@ pub(super) fn frame(function: &Function<'_>, homes: &HashMap<Symbol, Home>) -> F
     frame
 }
 
-/// Allocates consecutive registers to the elements of a vector, so that a vector access is one instruction.
+/// Assigns consecutive machine registers to the elements of each vector operand, so that a vector access
+/// becomes one instruction.
 fn place_vectors(function: &Function<'_>, frame: &mut Frame) {
     for i in &function.instructions {
         if !matches!(i.opcode, "ld" | "st") {
@@ -134,7 +141,8 @@ fn place_vectors(function: &Function<'_>, frame: &mut Frame) {
 struct Writer<'u, 'a, 't> {
     unit: &'u mut FunctionUnit<'a, 't>,
     flow: &'u Flow,
-    /// Labels by the first instruction of a block: for entry, and for the next iteration of a loop.
+    /// Two labels for each block, by index of its first instruction: target when control enters the block,
+    /// and target for the next iteration if the block is a loop header.
     heads: HashMap<usize, [CodeLabel; 2]>,
     read: HashSet<RegId>,
 }
@@ -159,7 +167,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
     fn instruction(&mut self, index: usize, i: &PtxInstruction<'t>) -> Result<(), Fail> {
         self.unit.frame.begin();
         self.unit.line = i.line;
-        // Statements contain tabs and may span several lines.
+        // The text of a statement may contain tabs and line breaks.
         self.unit.text = i.text.split_whitespace().collect::<Vec<_>>().join(" ");
         self.unit.mnemonic = Mods::new(i).name();
         self.unit.ordering = None;
@@ -205,7 +213,8 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         let head = self.flow.heads.get(&index).cloned().unwrap_or_default();
         let entry = !head.reconverge.is_empty() || !head.set.is_empty();
         if entry && index > 0 && self.flow.goes_round(index - 1, index) {
-            // The end of the loop falls through into this block, but must skip the entry actions.
+            // The end of the loop is directly before this block. It must branch over the code that executes
+            // only when control enters the loop.
             self.unit.branch(round);
         }
         self.unit.bind(enter);
@@ -232,7 +241,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         if i.opcode == "bra" {
             mods.done()?;
             let [target] = targets.as_slice() else {
-                return Err(Fail::wrong("a branch to nowhere", "name a label of this function"));
+                return Err(Fail::wrong("the branch has no target label", "write a label of this function"));
             };
             let place = self.target(index, *target);
             self.unit.branch(place);
@@ -258,7 +267,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
                 self.unit.compute_pred(op, Pred::Thread(chosen), &[at, imm(number as u64)]);
                 self.unit.guard = PredSource { pred: Pred::Thread(chosen), negate: false };
             }
-            // An index outside the table is undefined in PTX. Here it selects the last target.
+            // In PTX the result of an index outside the table is undefined. Here it selects the last target.
             self.unit.branch(place);
             self.unit.guard = PredSource::TRUE;
         }
@@ -269,8 +278,8 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
     fn sequence(&mut self, i: &PtxInstruction<'t>, guard: Guard, lines: &[String]) -> Result<(), Fail> {
         let decoded = assemble(lines).map_err(|error| {
             Fail::wrong(
-                format!("its machine code cannot be read: {error}"),
-                "write the instruction in another way",
+                format!("its lowered machine code cannot be decoded: {error}"),
+                "use another instruction",
             )
         })?;
         let order = sequence_order(i);
@@ -325,7 +334,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
     }
 }
 
-/// Removes the cache policy, the last operand of a copy. A functional core has no use for it.
+/// Returns the instruction without its last operand, if that is a cache policy. The core has no caches.
 fn without_policy<'t>(i: &PtxInstruction<'t>) -> Option<PtxInstruction<'t>> {
     const HINT: &str = "L2::cache_hint";
     if i.opcode != "cp" || !i.modifiers.contains(&HINT) {
@@ -382,8 +391,9 @@ fn finish(mut unit: FunctionUnit<'_, '_>, kernel: &Function<'_>) -> Kernel {
         if let Operation::Control(Control::Branch { target, condition: _ }) = &mut instruction.operation {
             *target = unit.places.get(*target as usize).copied().flatten().unwrap_or(end);
         }
-        // After an `mbarrier.inval`, a second init may be legal, and the code does not show this. The store
-        // then does not count as an init.
+        // After an `mbarrier.inval`, another `mbarrier.init` of the same object is legal, but the machine
+        // code does not contain the invalidation. The store of such a kernel is therefore not marked as an
+        // initialization.
         if let Operation::Shared(store) = &mut instruction.operation {
             store.object &= !unit.invalidates;
         }

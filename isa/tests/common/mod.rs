@@ -1,4 +1,4 @@
-//! Texts of real kernels, mutations of them, and checks.
+//! Texts of real kernels, random changes to them, and checks of the parsed result.
 use std::path::PathBuf;
 
 pub(crate) fn kernels(extension: &str) -> Vec<(String, String)> {
@@ -29,7 +29,7 @@ impl Random {
     }
 }
 
-/// Tokens with a meaning for one of the parsers.
+/// Tokens that mean something to one of the parsers, to be inserted in texts.
 const PIECES: &[&str] = &[
     "{",
     "}",
@@ -126,8 +126,8 @@ const PIECES: &[&str] = &[
     "\r",
 ];
 
-/// Mutates a text up to a dozen times: flips bytes, deletes, doubles or moves parts, takes parts from
-/// `other`, exchanges words, inserts tokens, or cuts off the end.
+/// Returns `text` after one to a dozen random changes: flips bytes; deletes, doubles or moves parts; takes
+/// parts from `other`; exchanges words; inserts tokens; or cuts off the end.
 pub(crate) fn mutated(text: &str, other: &str, random: &mut Random) -> String {
     let mut bytes = text.as_bytes().to_vec();
     for _ in 0..=random.below(12) {
@@ -168,7 +168,7 @@ pub(crate) fn mutated(text: &str, other: &str, random: &mut Random) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Exchanges two words. The first one is around `at`.
+/// Exchanges two words, one of which is at position `at`.
 fn exchange(bytes: &mut [u8], at: usize, random: &mut Random) {
     let word = |at: usize| {
         let part = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'%' | b'_' | b'.' | b'$');
@@ -199,7 +199,8 @@ pub(crate) fn check_problems(error: &atoms_isa::TextError, text: &str) {
     }
 }
 
-/// Checks the properties of a function: valid indices, and sizes in proportion to the text.
+/// Checks properties of a parsed function: indices are valid, and sizes are in proportion to the length of
+/// the text.
 pub(crate) fn check_function(
     function: &atoms_isa::ptx::Function<'_>,
     functions: usize,

@@ -1,9 +1,9 @@
-//! Comparison of two machine code sequences: the same instructions on the same values.
+//! Comparison of two machine code sequences: they must have the same instructions on the same values.
 //!
-//! Register numbers differ between kernels, so the comparison uses the source of each value. An operand
+//! Register numbers differ between kernels, so the comparison uses the origin of each value. An operand
 //! agrees if both sides read the result of the same compared instruction, or the same constant. Other values
-//! come from outside or from instructions that are not compared. Their registers must correspond one to one
-//! in the whole sequence.
+//! come from outside the sequence, or from instructions that are not compared. For these, the registers of
+//! the two sequences must correspond one to one.
 
 use std::collections::HashMap;
 
@@ -39,7 +39,7 @@ impl<'a> Statement<'a> {
         number.bytes().all(|b| b.is_ascii_digit()).then_some(last)
     }
 
-    /// Number of 32-bit words of the values, if they are in consecutive registers.
+    /// Number of 32-bit words of a value that is in consecutive registers.
     fn words(&self) -> u32 {
         let wide = ["64", "U64", "S64", "F64", "TRANS64", "WIDE"];
         match self.mnemonic.split('.').any(|part| part == "128") {
@@ -50,7 +50,7 @@ impl<'a> Statement<'a> {
         }
     }
 
-    /// Number of leading operands that are written: predicates, then one register.
+    /// Number of leading operands that the instruction writes: predicates, then one register.
     fn written(&self, parts: &[&str]) -> usize {
         let predicate =
             |p: &&&str| matches!(register(p), Some(("P" | "UP", _))) || matches!(**p, "PT" | "UPT");
@@ -77,8 +77,8 @@ impl<'a> Statement<'a> {
         }
     }
 
-    /// True if the instruction only copies a value or creates a constant. Choice and position of such an
-    /// instruction depend on the rest of the kernel.
+    /// True if the instruction only copies a value or creates a constant. Compilers select and place such
+    /// instructions depending on the rest of the kernel.
     pub(crate) fn is_move(&self) -> bool {
         let constant =
             |from: &str| self.operands.split_once(", ").is_some_and(|(_, rest)| rest.starts_with(from));
@@ -92,14 +92,14 @@ impl<'a> Statement<'a> {
     }
 }
 
-/// Returns kind and number of a register: `R12`, `UR4`, `P0`, `UP0`, `B0`.
+/// Returns the kind and the number of a register, such as `R12`, `UR4`, `P0`, `UP0` or `B0`.
 fn register(text: &str) -> Option<(&str, u32)> {
     let kind = text.trim_end_matches(|c: char| c.is_ascii_digit());
     let number = text.strip_prefix(kind)?.parse().ok()?;
     matches!(kind, "R" | "UR" | "P" | "UP" | "B").then_some((kind, number))
 }
 
-/// Returns the register `words` positions later. A predicate is returned unchanged.
+/// Returns the register whose number is higher by `words`. A predicate is returned unchanged.
 fn further(name: &str, words: u32) -> String {
     match register(name) {
         Some((kind @ ("R" | "UR"), number)) => format!("{kind}{}", number + words),
@@ -107,7 +107,7 @@ fn further(name: &str, words: u32) -> String {
     }
 }
 
-/// Returns the registers in a text, in order, and the text with only their kinds.
+/// Returns the registers in a text, in order, and the text with each register replaced by its kind.
 fn registers(text: &str) -> (Vec<&str>, String) {
     let (mut found, mut rest, mut word) = (Vec::new(), String::new(), 0);
     let alphanumeric = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -133,11 +133,11 @@ fn registers(text: &str) -> (Vec<&str>, String) {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Origin {
-    /// Result of a compared instruction: index of the instruction, of its operand, and of the word.
+    /// Result of a compared instruction: index of the instruction, index of the operand, index of the word.
     Written(usize, usize, u32),
     Constant(u32),
     Sum(Box<Origin>, u32),
-    /// Value that was read before any write, or written by an instruction that is not compared.
+    /// Value that was read before any write, or that an instruction wrote which is not compared.
     Outside(String, usize),
 }
 
@@ -170,12 +170,12 @@ fn half(text: &str) -> Option<u32> {
     (0..0x1_0000).find(|bits| value(*bits).to_bits() == wanted.to_bits())
 }
 
-/// Builds the comparable form of a sequence; `compared` selects the statements by index.
+/// Returns the comparable form of a sequence. `compared` selects the statements to compare by their index.
 pub(crate) fn sequence(lines: &[String], compared: impl Fn(usize, &Statement<'_>) -> bool) -> Sequence {
     let mut seen = Sequence::default();
     let mut holds: HashMap<String, Origin> = HashMap::new();
-    // Register contents at the first branch to each label, and a flag that is true if control reaches the end
-    // of the last statement.
+    // Register contents at the first branch to each label. The flag is true if control reaches the end of the
+    // last statement.
     let mut branched: HashMap<&str, HashMap<String, Origin>> = HashMap::new();
     let mut falls_through = true;
     let mut names: Vec<&str> = Vec::new();
@@ -220,7 +220,7 @@ pub(crate) fn sequence(lines: &[String], compared: impl Fn(usize, &Statement<'_>
                 Some(bits) => Some(Origin::Constant((bits >> (32 * word)) as u32)),
                 None => register(from).map(|_| origin(&holds, &further(from, word))),
             };
-            // CS2R writes two words by default.
+            // CS2R without `.32` writes two words.
             let words = if statement.mnemonic == "CS2R" { 2 } else { statement.words() };
             let copied = |word| match (statement.base(), &parts[..]) {
                 _ if is_far_offset(&statement) => {
@@ -254,12 +254,13 @@ pub(crate) fn sequence(lines: &[String], compared: impl Fn(usize, &Statement<'_>
                 let bare = text.replace(['`', '(', ')'], "");
                 format!("{}{number}", bare.strip_suffix(target).unwrap_or(&bare))
             }
-            // Arithmetic and the descriptor of global memory belong to the kernel.
+            // The scale factor and the descriptor of global memory depend on the kernel, so they are not
+            // compared.
             None => text.replace(".X16", "").replace("desc[UR]", ""),
         };
         let mut reads: Vec<Origin> = guards.iter().map(|name| origin(&holds, name)).collect();
         for part in &parts[written..] {
-            // Addresses and counts have one word, or an explicit second register.
+            // An address or a count is one word, or names its second register explicitly.
             let narrow = part.contains('[') || matches!(statement.base(), "SYNCS" | "USYNCS");
             let words = if narrow { 1 } else { statement.words() };
             let part =
@@ -332,7 +333,7 @@ fn loops(lines: &[String]) -> Vec<bool> {
     inside
 }
 
-/// True if an instruction adds an offset that does not fit in an address. Some loops do this in each
+/// True if an instruction adds an offset that is too large for an address. Some loops do so in each
 /// iteration.
 fn is_far_offset(statement: &Statement<'_>) -> bool {
     let parts: Vec<_> = statement.parts().into_iter().filter(|p| !matches!(*p, "PT" | "RZ")).collect();
@@ -353,14 +354,14 @@ const ALWAYS: [&str; 31] = [
 
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Look {
-    /// The instructions listed at the top of `lowering.rs`.
+    /// Compare the instructions that the head of `lowering.rs` lists.
     Shape,
     /// All instructions except `EXIT` and `SSY`.
     Everything,
 }
 
-/// Returns the comparable form of a sequence. Rows with renamed registers lack instructions that their
-/// authors took for moves.
+/// Returns the comparable form of a sequence. In rows with renamed registers, the authors have removed
+/// instructions that they took for moves.
 pub(crate) fn seen(lines: &[String], look: Look, renamed: bool) -> Sequence {
     let inside = loops(lines);
     sequence(lines, |at, statement| {

@@ -434,7 +434,7 @@ struct Operation {
     waited_for: bool,
 }
 
-/// Fields of a diagnosis beside those of the access.
+/// Fields of a diagnosis in addition to those of the access.
 struct Diagnosed {
     operand: u64,
     word: u64,
@@ -478,8 +478,8 @@ fn accesses<'a>(op: Op, size: Size, pass: &Pass, seen: &'a Seen<'_>) -> impl Ite
     })
 }
 
-/// True if a pass may make an object: a store of an init word, or a store with the mark. Most stores are
-/// neither.
+/// True if a pass may make an object: a store of an init word, or a store that is marked with
+/// [`OBJECT_INIT`]. Most stores are neither.
 fn makes_object(op: Op, size: Size, seen: &Seen<'_>, taken: &Taken) -> bool {
     let is_init =
         |low: usize| seen.effect.write >> low & 1 != 0 && init_fault(pair(&seen.effect.new, low)).is_none();

@@ -49,7 +49,8 @@ impl Cut {
             let last = tests.saturating_sub(count - number - 1);
             let share = left / (count - number) as f64;
             let (mut end, mut taken) = (first, 0.0);
-            // A test that spans the boundary goes to the shard that contains more than half of it.
+            // A test across the boundary between two shards goes to the shard that contains more than half of
+            // its time.
             while end < last && (end == first || number + 1 == count || taken + cost(end) / 2.0 < share) {
                 taken += cost(end);
                 end += 1;

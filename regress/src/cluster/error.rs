@@ -11,7 +11,7 @@ pub enum ClusterError {
     #[error(transparent)]
     Io(#[from] io::Error),
     /// The manifest is missing or cannot be used. The text says what was found and how to recover.
-    #[error("`{path}` is no manifest of a regression: {1}", path = .0.display())]
+    #[error("`{path}` is not the manifest of a regression: {1}", path = .0.display())]
     Manifest(PathBuf, String),
     /// The request does not match the output folder: another regression, program or plan, an unknown shard,
     /// or missing results. The text says what was found and how to recover.

@@ -35,14 +35,16 @@ pub struct Manifest {
 
 impl Manifest {
     /// # Errors
-    /// [`ClusterError::Manifest`] if the file is missing, is no manifest, or has an unknown format.
+    /// [`ClusterError::Manifest`] if the file is missing, is not a manifest, or has an unknown format.
     pub fn read(out: &Path) -> Result<Manifest, ClusterError> {
         let path = out.join(MANIFEST);
         let malformed = |problem: String| ClusterError::Manifest(path.clone(), problem);
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Err(malformed("there is no such file; is this the output folder?".to_string()));
+                return Err(malformed(
+                    "the file does not exist; is its folder the output folder of a regression?".to_string(),
+                ));
             }
             Err(error) => return Err(error.into()),
         };
@@ -63,13 +65,13 @@ impl Manifest {
     /// Checks that the shards cover each test exactly once.
     fn check(&self) -> Result<(), String> {
         if u32::try_from(self.shards.len()).is_err() {
-            return Err(format!("{} shards, more than can be numbered", self.shards.len()));
+            return Err(format!("{} shards, more than a number of 32 bits can count", self.shards.len()));
         }
         let mut next = 0;
         for (number, shard) in self.shards.iter().enumerate() {
             if shard.first != next || shard.end <= shard.first {
                 return Err(format!(
-                    "shard {number} has tests {} up to {}, expected to begin with {next} and not to be empty",
+                    "shard {number} has tests {} up to {}; expected at least one test, and {next} as the first",
                     shard.first, shard.end
                 ));
             }
@@ -130,7 +132,7 @@ impl Manifest {
             return Ok(());
         }
         Err(ClusterError::Refused(format!(
-            "`{}` was made by something else:\n  {}\nrun what made it, or begin anew in another folder",
+            "`{}` was made with another program, RTL or input file:\n  {}\nuse the same ones as before, or start again in another folder",
             out.join(MANIFEST).display(),
             differences.join("\n  ")
         )))
@@ -250,11 +252,14 @@ pub(super) mod tests {
         let text = serde_json::to_string(&manifest(2, 5)).expect("it can be written");
         assert!(reason(&text[..text.len() / 2]).contains("EOF"));
         let gap = text.replace("\"first\":5", "\"first\":6");
-        assert!(reason(&gap).contains("shard 1 has tests 6 up to 10, expected to begin with 5"));
+        assert!(
+            reason(&gap)
+                .contains("shard 1 has tests 6 up to 10; expected at least one test, and 5 as the first")
+        );
         let short = text.replace("\"tests\":10", "\"tests\":11");
         assert!(reason(&short).contains("shards end with test 10, expected 11"));
         let nowhere = Manifest::read(&folder.path().join("nowhere")).expect_err("there is none");
-        assert!(nowhere.to_string().contains("is this the output folder?"), "{nowhere}");
+        assert!(nowhere.to_string().contains("is its folder the output folder"), "{nowhere}");
     }
 
     #[test]
@@ -288,6 +293,6 @@ pub(super) mod tests {
         let error = ours.admit(out, &here).expect_err("other RTL").to_string();
         assert!(error.contains("RTL: manifest r, here 0123456789ab\n"), "{error}");
         assert!(error.contains("`a.case`: manifest none, here h"), "{error}");
-        assert!(!error.contains("program"), "{error}");
+        assert!(!error.contains("  program"), "{error}");
     }
 }

@@ -109,25 +109,25 @@ fn check(path: &Path, manifest: &Manifest, shard: u32, tests: Shard) -> Result<R
     let theirs = store::header(path).map_err(damaged)?.origin;
     let differences = manifest.origin.differences(&theirs, "manifest", "result");
     if !differences.is_empty() {
-        return Err(format!("is of something else: {}", differences.join("; ")));
+        return Err(format!("was made with another program, RTL or input file: {}", differences.join("; ")));
     }
     let found: Publication = store::read(&path.join(PUBLICATION)).map_err(damaged)?;
     let expected = manifest.hash();
     if found.manifest != expected {
-        return Err(format!("is of another manifest: {}, expected {expected}", found.manifest));
+        return Err(format!("belongs to another manifest: hash {}, expected {expected}", found.manifest));
     }
     if found.shard != shard {
-        return Err(format!("is of shard {}", found.shard));
+        return Err(format!("belongs to shard {}", found.shard));
     }
     if found.tests != tests {
         let last = found.tests.end.saturating_sub(1);
-        return Err(format!("has tests {} to {last}, of another cut", found.tests.first));
+        return Err(format!("has tests {} to {last}, which are not those of this shard", found.tests.first));
     }
     let checkpoint = store::verified(path).map_err(damaged)?;
     check_tests(&checkpoint, tests).map_err(|problem| format!("has {problem}"))?;
     let failures = path.join(FAILURES);
     match found.failures.into_iter().find(|name| !failures.join(name).is_file()) {
-        Some(name) => Err(format!("names `{name}` among its failures, which is not there")),
+        Some(name) => Err(format!("lists the failure file `{name}`, which is missing")),
         None => Ok(checkpoint),
     }
 }

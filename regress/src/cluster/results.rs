@@ -80,7 +80,7 @@ impl Results {
 pub fn sweep(out: &Path, manifest: &Manifest) -> Result<(), ClusterError> {
     Results::expect_all(out, manifest)?;
     let shards = out.join("shards");
-    // Interrupted merges leave their drafts in the output folder itself.
+    // Interrupted merges leave draft folders in the output folder itself, interrupted tasks below `shards/`.
     for folder in [out, &shards] {
         sweep_folder(folder)?;
     }

@@ -29,8 +29,8 @@ use crate::whole_file::unique;
 pub fn cut(out: &Path, tests: &Tests, header: &RunHeader, cut: Cut) -> Result<Manifest, ClusterError> {
     let endless = |what: &str| {
         let message = format!(
-            "profile `{}` has a budget of {what}, which is known only while tests run: shards are cut before; \
-             give it tests or requests",
+            "profile `{}` has a budget of {what}, but shards are cut before the tests run; \
+             use a budget of tests or requests",
             tests.profile
         );
         Err(ClusterError::Refused(message))
@@ -118,7 +118,7 @@ fn take_bundles(
         };
         if let Some(name) = theirs.bundle.as_deref().and_then(|bundle| Path::new(bundle).file_name()) {
             let place = to.join(name);
-            // An earlier bucket may have a bundle of this name: minimizing showed the same failure.
+            // A bundle of this name may exist: minimizing gave an earlier bucket the same final signature.
             if !place.exists() {
                 let from = from.join(theirs.first.to_string()).join(FAILURES);
                 copy_folder(&from.join(name), &place)?;

@@ -31,7 +31,7 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(500), Duration::from
 /// Longest time without an answer of `squeue` before [`ArrayJob::wait`] fails.
 const OUTAGE: Duration = Duration::from_secs(900);
 
-/// Number of log lines shown, and number of bytes read to find them.
+/// Number of lines shown from the end of a task's log, and number of bytes read to find them.
 const LOG_END: (usize, u64) = (8, 4096);
 
 /// Environment variables for Slurm commands, in addition to those of this process.
@@ -46,7 +46,7 @@ impl SlurmCommands {
         let output = command.process_group(0).output().map_err(|error| {
             ClusterError::Slurm(match error.kind() {
                 io::ErrorKind::NotFound => format!(
-                    "`{tool}` was not found on PATH: run this where Slurm's commands are, or without `--executor slurm`"
+                    "`{tool}` was not found on PATH: run `atoms` on a machine with Slurm's commands, or without `--executor slurm`"
                 ),
                 _ => format!("cannot start `{tool}`: {error}"),
             })
@@ -71,7 +71,7 @@ impl SlurmCommands {
 pub struct SlurmOptions {
     /// Arguments of `sbatch`; a later one overrides an earlier one.
     pub args: Vec<String>,
-    /// Longest time until a shared file system shows what another machine wrote.
+    /// Longest time until a shared file system shows files that another machine has written.
     pub settle: Duration,
 }
 

@@ -107,7 +107,7 @@ impl FileMap {
 }
 
 impl Arm {
-    /// True for the two arms of `?:`.
+    /// True if the point is one of the two arms of `?:`.
     fn is_side(&self) -> bool {
         self.name.starts_with("cond_")
     }

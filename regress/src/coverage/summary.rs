@@ -38,7 +38,7 @@ pub struct GroupCoverage {
     pub hit: u64,
     /// Number of bins that were not hit and are waived.
     pub waived: u64,
-    /// Hits of each combination of values, last dimension fastest; `null` if the combination is no bin.
+    /// Hits of each combination of values, last dimension fastest; `null` if the combination is not a bin.
     pub counts: Vec<Option<u32>>,
     /// Waived bins that were not hit, as indices into `counts`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

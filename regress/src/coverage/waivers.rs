@@ -156,7 +156,7 @@ impl Waivers {
             let same = |other: &&Waiver| other.target == waiver.target;
             if let Some(other) = list.iter().find(same) {
                 let Waiver { target, at: before, .. } = other;
-                return Err(format!("waiver on line {at}: {target} is waived on line {before} already"));
+                return Err(format!("waiver on line {at}: {target} is already waived on line {before}"));
             }
             list.push(waiver);
         }
@@ -237,7 +237,7 @@ impl Waiver {
     ) -> Result<Self, String> {
         let reason = raw.reason.unwrap_or_default().trim().to_string();
         if reason.is_empty() {
-            return Err("it has no `reason`: say why this need not be covered".to_string());
+            return Err("it has no `reason`: say why the target need not be covered".to_string());
         }
         let mut line = None;
         let target = match (raw.bin, raw.cover, raw.line) {
@@ -317,10 +317,10 @@ fn check_bin(pattern: &str, model: &Model) -> Result<(), String> {
     let names = || model.groups.iter().map(|group| group.name).collect::<Vec<_>>().join(", ");
     match model.groups.iter().find(|candidate| matches_glob(group, candidate.name)) {
         Some(group) if known && !group.is_empty() => Err(format!(
-            "no bin is called `{pattern}`; those of the group are called like `{}`",
+            "no bin matches `{pattern}`; bins of this group have names such as `{}`",
             group.bin_name(0)
         )),
-        _ => Err(format!("no bin is called `{pattern}`; the groups are {}", names())),
+        _ => Err(format!("no bin matches `{pattern}`; the groups are {}", names())),
     }
 }
 
@@ -328,7 +328,7 @@ fn check_bin(pattern: &str, model: &Model) -> Result<(), String> {
 /// configuration.
 fn check_cover(pattern: &str, sources: &BTreeMap<String, String>) -> Result<(), String> {
     let Some((module, label)) = pattern.split_once('.') else {
-        return Err(format!("`{pattern}` is no cover property: expected `module.Label`"));
+        return Err(format!("`{pattern}` is not a cover property: expected `module.Label`"));
     };
     let [module, label] = [module, label].map(|name| name.split('[').next().unwrap_or(name));
     let labels = |source: &str| {
@@ -349,7 +349,7 @@ fn check_cover(pattern: &str, sources: &BTreeMap<String, String>) -> Result<(), 
     let names: Vec<_> = there.iter().map(|(module, label)| format!("{module}.{label}")).collect();
     Err(match names.is_empty() {
         true => format!("no module `{module}` has cover properties"),
-        false => format!("no cover property is called `{pattern}`; there are {}", names.join(", ")),
+        false => format!("no cover property matches `{pattern}`; there are {}", names.join(", ")),
     })
 }
 

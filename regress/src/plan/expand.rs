@@ -108,12 +108,12 @@ fn picked(path: &Path, plan: &Plan, name: Option<&str>) -> Result<(String, Profi
         Some(name) => match plan.profiles.get(name) {
             Some(profile) => Ok((name.to_string(), profile.clone())),
             None if plan.profiles.is_empty() => {
-                Err(wrong(format!("profile `{name}`: the plan has no profiles: leave it away")))
+                Err(wrong(format!("profile `{name}`: the plan has no profiles: remove the option")))
             }
-            None => Err(wrong(format!("profile `{name}`: there are {}", known()))),
+            None => Err(wrong(format!("profile `{name}` does not exist; the plan has {}", known()))),
         },
         None if plan.profiles.len() > 1 => {
-            Err(wrong(format!("profiles: say which with --profile: {}", known())))
+            Err(wrong(format!("the plan has several profiles: choose one with --profile: {}", known())))
         }
         None => Ok(match plan.profiles.iter().next() {
             Some((name, profile)) => (name.clone(), profile.clone()),
@@ -156,7 +156,10 @@ impl Expansion<'_> {
                 return Err(self.wrong(&place, "a name is letters, digits, `_`, `-` and `.`"));
             }
             if !names.insert(name) {
-                return Err(self.wrong(&format!("entry `{name}`"), "there is another entry of this name"));
+                return Err(self.wrong(
+                    &format!("entry `{name}`"),
+                    "there is another entry of this name; names must be unique",
+                ));
             }
         }
         let known: std::collections::BTreeSet<_> = plan.entries().flat_map(PlanEntry::tags).collect();
@@ -164,8 +167,8 @@ impl Expansion<'_> {
             if !known.contains(tag) {
                 let known = known.into_iter().map(|tag| format!("`{tag}`")).collect::<Vec<_>>().join(", ");
                 let reason = match known.as_str() {
-                    "" => "no entry has it, nor any other tag".to_string(),
-                    known => format!("no entry has it; there are {known}"),
+                    "" => "no entry of the plan has this tag, nor any other tag".to_string(),
+                    known => format!("no entry of the plan has this tag; there are {known}"),
                 };
                 return Err(self.wrong(&format!("tag `{tag}`"), reason));
             }
@@ -184,7 +187,8 @@ impl Expansion<'_> {
             }
         }
         if self.tests.fixed.is_empty() && self.tests.rounds.is_empty() {
-            return Err(self.wrong(&format!("profile `{}`", self.tests.profile), "it picks no tests"));
+            let reason = "it picks no tests: no entry matches its tags and the chosen configurations";
+            return Err(self.wrong(&format!("profile `{}`", self.tests.profile), reason));
         }
         Ok(())
     }
@@ -194,15 +198,16 @@ impl Expansion<'_> {
             return Ok(self.chosen.clone());
         }
         match names {
-            [] => {
-                Err(self.wrong(place, "`configs` names none: leave it away, or name some, or \"*\" for all"))
-            }
+            [] => Err(self.wrong(
+                place,
+                "`configs` names none: remove the key, or name configurations, or \"*\" for all",
+            )),
             [all] if all == "*" => {
                 configs::all(self.rtl_dir).map_err(|error| self.wrong(place, error))?;
                 Ok((0..self.listed).collect())
             }
             names if names.iter().any(|name| name == "*") => {
-                Err(self.wrong(place, "`configs` has `*`, which is all of them: leave the others away"))
+                Err(self.wrong(place, "`configs` has `*`, which selects all: remove the others"))
             }
             names => {
                 let mut found = Vec::new();
@@ -229,7 +234,7 @@ impl Expansion<'_> {
         }))
     }
 
-    /// Returns true if tests for `config` only are to run.
+    /// Returns true if tests for `config` are part of the run.
     fn runs(&self, config: usize) -> bool {
         self.chosen.is_empty() || self.chosen.contains(&config)
     }
@@ -252,10 +257,10 @@ impl Expansion<'_> {
             return Err(self.wrong(&place, "requests and episodes must be at least 1"));
         }
         if entry.episodes.checked_mul(entry.requests).is_none() {
-            return Err(self.wrong(&place, "episodes times requests is beyond counting"));
+            return Err(self.wrong(&place, "episodes times requests exceeds 64 bits"));
         }
         if entry.series == 0 && entry.weight == 0 {
-            return Err(self.wrong(&place, "with no series and no weight it never runs"));
+            return Err(self.wrong(&place, "without `series` and `weight` the entry never runs"));
         }
         let configs = self.configs(&place, &entry.configs)?;
         for (what, each, there) in [
@@ -265,8 +270,8 @@ impl Expansion<'_> {
             let all = each.checked_mul(configs.len() as u64).and_then(|more| more.checked_add(there as u64));
             if all.is_none_or(|all| all > MOST) {
                 let reason = format!(
-                    "{what} of {each} in {} configurations, with what stands before: more than {MOST}; for more, \
-                     give a profile a budget and this entry a small weight",
+                    "{what} of {each} in {} configurations, and the entries before it, make more than {MOST} tests; for \
+                     more, give a profile a budget and this entry a small weight",
                     configs.len()
                 );
                 return Err(self.wrong(&place, reason));
@@ -337,7 +342,7 @@ impl Expansion<'_> {
         for launch in self.files(&place, "launches", &entry.launches)? {
             let name = file_name(&launch);
             let Some(kernel) = name.strip_suffix(".launch.toml") else {
-                let reason = format!("`{name}`: a launch file is called KERNEL.launch.toml");
+                let reason = format!("`{name}`: expected a launch file named KERNEL.launch.toml");
                 return Err(self.wrong(&place, reason));
             };
             let mut texts = Vec::new();
@@ -353,7 +358,7 @@ impl Expansion<'_> {
             });
             if texts.is_empty() {
                 let kinds = entry.texts.join("`, `");
-                let reason = format!("`{name}` has no listing and no PTX beside it that is `{kinds}`");
+                let reason = format!("`{name}` has no listing or PTX file next to it that matches `{kinds}`");
                 return Err(self.wrong(&place, reason));
             }
             found.extend(texts.into_iter().map(|file| (file, launch.clone())));
@@ -408,7 +413,7 @@ impl Expansion<'_> {
         for pattern in patterns {
             let found = self.matching(place, &self.folder.join(pattern))?;
             if found.is_empty() {
-                return Err(self.wrong(place, format!("no file is called `{pattern}`")));
+                return Err(self.wrong(place, format!("no file matches `{pattern}`")));
             }
             files.extend(found);
         }
@@ -428,7 +433,7 @@ impl Expansion<'_> {
     }
 
     fn matching(&self, place: &str, pattern: &Path) -> Result<Vec<PathBuf>, PlanError> {
-        let text = pattern.to_str().ok_or_else(|| self.wrong(place, "a file name that is no UTF-8"))?;
+        let text = pattern.to_str().ok_or_else(|| self.wrong(place, "the file name is not UTF-8"))?;
         let paths = glob::glob(text).map_err(|error| self.wrong(place, format!("`{text}`: {error}")))?;
         let mut found = Vec::new();
         for path in paths {
@@ -446,15 +451,15 @@ impl Expansion<'_> {
         let place = format!("profile `{}`", self.tests.profile);
         let limits = [tests, requests, cycles];
         if limits.iter().flatten().count() > 1 {
-            let reason = "give one of tests, requests and cycles; wall may stand beside it as a limit";
+            let reason = "give only one of tests, requests and cycles; `wall` may limit the time in addition";
             return Err(self.wrong(&place, reason));
         }
         if limits.contains(&Some(0)) {
-            return Err(self.wrong(&place, "a budget of 0 runs nothing; leave it away for none"));
+            return Err(self.wrong(&place, "a budget of 0 runs nothing; remove the key for no budget"));
         }
         self.tests.count = if let Some(tests) = tests {
             if tests < fixed {
-                let reason = format!("a budget of {tests} tests, but the entries it picks are {fixed}");
+                let reason = format!("a budget of {tests} tests, but the tests that always run are {fixed}");
                 return Err(self.wrong(&place, reason));
             }
             self.must_go_on(&place, tests > fixed)?;
@@ -467,7 +472,7 @@ impl Expansion<'_> {
             // Without a budget, weighted entries run only their listed series.
             self.tests.rounds.clear();
             if fixed == 0 {
-                let reason = "it picks no tests: what has a weight and no series waits for a budget (tests, \
+                let reason = "it picks no tests: entries with a weight and no series need a budget (tests, \
                               requests, cycles or wall)";
                 return Err(self.wrong(&place, reason));
             }
@@ -479,7 +484,7 @@ impl Expansion<'_> {
     fn must_go_on(&self, place: &str, more: bool) -> Result<(), PlanError> {
         if more && self.tests.rounds.is_empty() {
             let reason =
-                "a budget beyond what its entries say, but no random entry has a weight to go on with";
+                "a budget beyond the tests of its entries, but no random entry has a weight to add tests";
             return Err(self.wrong(place, reason));
         }
         Ok(())
@@ -489,12 +494,13 @@ impl Expansion<'_> {
         let random = |test: &&Test| matches!(test.job, Job::Series { .. } | Job::Episodes(_));
         let sum = |costs: &[u64]| {
             let all = costs.iter().try_fold(0_u64, |all, cost| all.checked_add(*cost));
-            all.ok_or_else(|| self.wrong(place, "the requests of its entries are beyond counting"))
+            all.ok_or_else(|| self.wrong(place, "the number of requests of its entries exceeds 64 bits"))
         };
         let fixed: Vec<_> = self.tests.fixed.iter().filter(random).map(|test| test.cost).collect();
         let fixed = sum(&fixed)?;
         if requests < fixed {
-            let reason = format!("a budget of {requests} requests, but the entries it picks are {fixed}");
+            let reason =
+                format!("a budget of {requests} requests, but the tests that always run have {fixed}");
             return Err(self.wrong(place, reason));
         }
         self.must_go_on(place, requests > fixed)?;

@@ -124,7 +124,7 @@ pub struct RandomEntry {
     /// True if stimulus is steered towards bins that the series has not hit.
     #[serde(default)]
     pub steer: bool,
-    /// Number of further series in each round until the budget ends; 0 means none.
+    /// Number of series that each round adds until the budget is used up; 0 means that rounds add none.
     #[serde(default)]
     pub weight: u64,
     /// Wall-time limit of a test; `None` means the default, which depends on the test's cost.
@@ -143,7 +143,7 @@ pub enum StimulusSource {
 impl<'de> Deserialize<'de> for StimulusSource {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         UntaggedEnumVisitor::new()
-            .expecting("a name, or a table of what differs from the default stimulus")
+            .expecting("a name, or a table of the keys that differ from the default stimulus")
             .string(|name| Ok(StimulusSource::Named(name.to_string())))
             .map(|map| map.deserialize().map(StimulusSource::Stated))
             .deserialize(from)
@@ -278,7 +278,7 @@ fn duration<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::E
         serde::de::Error::custom(format!("`{text}`: {error}; a time is written as 90s, 15min or 8h"))
     })?;
     if found.is_zero() {
-        return Err(serde::de::Error::custom("a time of zero: leave it away for no limit"));
+        return Err(serde::de::Error::custom("a time of zero: remove the key for no limit"));
     }
     Ok(Some(found))
 }

@@ -74,7 +74,8 @@ pub struct Tests {
     pub entries: Vec<String>,
     /// Configurations in use. Those of `rtl/configs.toml` come first, in file order; named points follow.
     pub configs: Vec<NamedConfig>,
-    /// Episodes of all selected corpora. Steering ignores the bins that they hit.
+    /// Episodes of all corpus files in the plan's selected entries. Steering does not draw stimulus towards
+    /// coverage bins that these episodes hit.
     pub corpus: Corpus,
     /// Input files of the selected entries, whose hashes identify a run.
     pub files: Vec<PathBuf>,

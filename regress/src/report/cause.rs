@@ -7,7 +7,7 @@ use atoms_stimulus::configs::NamedConfig;
 use crate::report::summary::{Bucket, Cause, Separation};
 use crate::run::totals::Cell;
 
-/// Maximum number of parameters shown if several separate equally well.
+/// Maximum number of parameters shown if several separate failing from passing configurations equally well.
 const MOST: usize = 3;
 
 /// Groups `buckets` by likely cause, in their order. Returns nothing for fewer than two configurations, since
@@ -17,15 +17,16 @@ pub(crate) fn causes(buckets: &[Bucket], cells: &[Cell], configs: &[NamedConfig]
     if configs.len() < 2 {
         return causes;
     }
-    // Start with the buckets that fail in most configurations, since others may be part of them.
+    // Start with the buckets that fail in most configurations: buckets that fail in some of these
+    // configurations may have the same cause.
     let mut order: Vec<_> = buckets.iter().collect();
     order.sort_by_key(|bucket| std::cmp::Reverse(bucket.configs.len()));
     for bucket in order {
         let cause = cause(bucket, cells, configs);
         let wider = causes.iter_mut().find(|wider| {
             let within = cause.failing.iter().all(|config| wider.failing.contains(config));
-            // Keep a separate cause if one of its parameters separates several configurations exactly and
-            // does not separate the wider cause.
+            // Keep a separate cause if a parameter exactly predicts its failing configurations, and does not
+            // predict those of the cause that fails in more configurations.
             let apart = cause.failing.len() > 1
                 && cause.separations.iter().any(|s| s.fails == s.of && !wider.separations.contains(s));
             wider.kind == cause.kind && within && !apart

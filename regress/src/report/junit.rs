@@ -107,11 +107,11 @@ fn suite<'a>(suites: &'a mut BTreeMap<String, TestSuite>, entry: &str) -> &'a mu
 
 fn granularity(whole: bool, tests: u64, shown: u64) -> String {
     if whole {
-        return "one for each test".into();
+        return "one test case for each test".into();
     }
     format!(
-        "one for each configuration, over all its tests, since {} are more than {}; and one for each of the first \
-         {} tests that did not pass, at most {}",
+        "one test case for each configuration, over all its tests, since {} tests are more than {}; and one for \
+         each of the first {} tests that did not pass, at most {}",
         count(tests),
         count(CASES),
         count(shown),

@@ -94,8 +94,7 @@ pub struct AtWork {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Crash {
     pub death: Death,
-    /// True if the process died only with other tests running beside this one; alone, the test ran to its
-    /// end.
+    /// True if the process died while other tests ran in parallel, but the test alone ran to its end.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub beside_others: bool,
     /// Random run that was in progress, if any.

@@ -10,7 +10,7 @@ pub fn kill_tree(process: u32) {
     started.into_iter().for_each(kill);
 }
 
-/// Kills this process and its descendants at once, even if its threads hang.
+/// Kills this process and its descendants immediately, even if its threads hang.
 pub fn end_now() -> ! {
     let own = std::process::id();
     descendants(own).into_iter().for_each(kill);

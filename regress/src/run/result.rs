@@ -8,9 +8,9 @@ use atoms_coverage::episode::Episode;
 /// Amount of work of a test.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Work {
-    /// Number of runs from reset.
+    /// Number of simulation runs, each from reset.
     pub episodes: u64,
-    /// Number of runs that counted bins.
+    /// Number of runs from reset that counted bins of functional coverage.
     pub counted: u64,
     /// Number of clock cycles.
     pub cycles: u64,

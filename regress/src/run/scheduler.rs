@@ -242,5 +242,5 @@ fn serve<W: Worker>(
 
 fn words(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("a panic without words").to_string()
+    text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("a panic without a message").to_string()
 }

@@ -33,7 +33,7 @@ pub enum SessionError {
     #[error(transparent)]
     Plan(#[from] PlanError),
     /// Building the RTL of this configuration failed.
-    #[error("the RTL of `{0}` cannot be had")]
+    #[error("cannot build or load the RTL of `{0}`")]
     Rtl(String, #[source] Box<BuildError>),
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -45,8 +45,8 @@ pub enum SessionError {
     /// A resumed run differs from the original run in plan, RTL, program or input files.
     #[error("{0}")]
     Changed(String),
-    /// Coverage of a run was to be merged twice.
-    #[error("`{}` is named twice, and would be counted twice", .0.display())]
+    /// An output folder was named twice for one merge.
+    #[error("`{}` is named twice, and its coverage would be counted twice", .0.display())]
     Twice(PathBuf),
     #[error("junit.xml: {0}")]
     Junit(#[from] quick_junit::SerializeError),
@@ -108,14 +108,14 @@ impl RunRequest {
         if changed.is_empty() {
             return Ok((tests, now));
         }
-        let help = "its results would not belong together: begin anew with `atoms regress --force`";
+        let help = "old and new results must not be mixed: start again with `atoms regress --force`";
         let more = changed.len().saturating_sub(DIFFERENCES);
         changed.truncate(DIFFERENCES);
         if more > 0 {
             changed.push(format!("{more} more"));
         }
         let changed = changed.join("; ");
-        Err(SessionError::Changed(format!("cannot go on with `{}`: {changed}; {help}", dir.display())))
+        Err(SessionError::Changed(format!("cannot resume `{}`: {changed}; {help}", dir.display())))
     }
 
     fn origin(&self, tests: &Tests) -> Result<Origin, SessionError> {
@@ -401,7 +401,7 @@ impl Collect for Collector<'_> {
         if failed.is_some()
             && let Some(crash) = self.crashes.get(&test.index).filter(|crash| crash.bundle)
         {
-            let reason = format!("the process that made the case small died: {}", crash.death);
+            let reason = format!("the process that minimized the case died: {}", crash.death);
             self.state.bundled(test.index, Err(reason));
             failed = None;
         }
@@ -442,7 +442,7 @@ fn bundle(context: &Context, test: &Test, failed: &FailedRun, failures: &Path) -
         }
         (None, Job::Kernel { file, launch }) => Original::Kernel { listing: file, launch, arch: None },
         (None, Job::Series { .. } | Job::Episodes(_)) => {
-            return Err("nothing was run that could be repeated".to_string());
+            return Err("the test started no run that could be repeated".to_string());
         }
     };
     let config = &context.tests.configs[test.config];

@@ -105,7 +105,7 @@ impl RegressionState {
         self
     }
 
-    /// Takes the next test, except its hits, which [`RegressionState::count_hits`] takes. Returns the record
+    /// Adds the next test, except its hits of bins, which [`RegressionState::count_hits`] adds. Returns the record
     /// to store, and true if the failure opened a new bucket.
     pub fn take(&mut self, mut record: TestRecord) -> (TestRecord, bool) {
         let fresh = |seen: &BitVec, bin: &usize| seen.get(*bin).is_some_and(|seen| !*seen);

@@ -29,22 +29,22 @@ pub enum StoreError {
     /// A file has unexpected contents; the text says what was found and how to recover.
     #[error("`{path}`: {1}", path = .0.display())]
     Malformed(PathBuf, String),
-    #[error("`{}` holds a run that was interrupted after {tests} tests: go on with `atoms regress resume {}`, or begin anew with --force", path.display(), path.display())]
+    #[error("`{}` holds a run that was interrupted after {tests} tests: continue with `atoms regress resume {}`, or start again with --force", path.display(), path.display())]
     Unfinished { path: PathBuf, tests: u64 },
-    #[error("`{}` is there and is no output folder of a regression: name another one with --out", .0.display())]
+    #[error("`{}` exists and is not an output folder of a regression: choose another one with --output", .0.display())]
     Foreign(PathBuf),
-    #[error("`{}` is no output folder of a regression: it has no `run.json`", .0.display())]
+    #[error("`{}` is not an output folder of a regression: it has no `run.json`", .0.display())]
     NoRun(PathBuf),
-    #[error("`{}` has a run that was ended before its first checkpoint: begin it again, as it was begun, with `atoms regress`", .0.display())]
+    #[error("`{}` has a run that ended before its first checkpoint: start it again with the same `atoms regress` command", .0.display())]
     NotBegun(PathBuf),
-    #[error("`{}` is being written by another process: wait for it or end it, or name another folder with --out", .0.display())]
+    #[error("`{}` is being written by another process: wait for it or end it, or choose another folder with --output", .0.display())]
     InUse(PathBuf),
 }
 
 fn hint(cause: &io::Error) -> &'static str {
     match cause.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "; results up to the last checkpoint are whole: make room, then `atoms regress resume`"
+            "; results up to the last checkpoint are intact: make room on the disk, then `atoms regress resume`"
         }
         _ => "",
     }
@@ -111,8 +111,9 @@ pub struct Bundles {
 }
 
 impl Bundles {
-    /// Returns the bundle folder for a bucket whose first test here is `first`. A shard has one folder for
-    /// each such test. After the merge, another shard may have the first test of the same bucket.
+    /// Returns the folder for the bundle of a bucket whose first test in this run is `first`. A shard has a
+    /// separate folder for each bucket, because a merge copies the bundle only if no earlier shard has a test
+    /// in that bucket.
     pub fn of(&self, first: u64) -> PathBuf {
         // The innermost folder must be called `failures`, since bundles name it in their instructions.
         if self.apart { self.folder.join(first.to_string()).join(FAILURES) } else { self.folder.clone() }
@@ -164,7 +165,7 @@ fn disposable(dir: &Path) -> Result<(), StoreError> {
         Err(error) => return Err(error.into()),
     };
     let anew = |reason: &dyn std::fmt::Display| {
-        let reason = format!("{reason}; begin anew with `atoms regress --force`, and what is there is lost");
+        let reason = format!("{reason}; start again with `atoms regress --force`, which deletes its results");
         StoreError::Malformed(path.clone(), reason)
     };
     let checkpoint: serde_json::Value = serde_json::from_slice(&text).map_err(|error| anew(&error))?;
@@ -338,7 +339,7 @@ pub fn verified(dir: &Path) -> Result<RunCheckpoint, StoreError> {
 
 fn not_that_long(path: PathBuf, there: u64, length: u64) -> StoreError {
     let reason = format!(
-        "{there} bytes, but the checkpoint counts {length}: it was cut short; begin anew with `atoms regress --force`"
+        "{there} bytes, but the checkpoint counts {length}: it was cut short; start again with `atoms regress --force`"
     );
     StoreError::Malformed(path, reason)
 }
@@ -357,7 +358,7 @@ fn verify_lines(dir: &Path, checkpoint: &RunCheckpoint) -> Result<(), StoreError
         if next.checked_sub(*from) != Some(lines) || totals.tests() != lines {
             let path = dir.join(CHECKPOINT);
             let reason = format!(
-                "it counts {} tests from {from} to {next}, but there are {lines} results: begin anew with `atoms regress --force`",
+                "it counts {} tests from {from} to {next}, but there are {lines} results: start again with `atoms regress --force`",
                 totals.tests()
             );
             return Err(StoreError::Malformed(path, reason));
@@ -369,7 +370,7 @@ fn verify_lines(dir: &Path, checkpoint: &RunCheckpoint) -> Result<(), StoreError
 /// Returns the contents of a line after verifying its checksum.
 fn opened(path: &Path, number: u64, line: &[u8]) -> Result<Vec<u8>, StoreError> {
     checksum::opened(line).map_err(|broken| {
-        let reason = format!("line {number}: {broken}; begin anew with `atoms regress --force`");
+        let reason = format!("line {number}: {broken}; start again with `atoms regress --force`");
         StoreError::Malformed(path.to_path_buf(), reason)
     })
 }
@@ -399,7 +400,7 @@ pub fn header(dir: &Path) -> Result<RunHeader, StoreError> {
         serde_json::from_slice(&text).ok().and_then(|value: serde_json::Value| value["format"].as_u64());
     if let Some(format) = format.filter(|format| *format != u64::from(FORMAT)) {
         let reason = format!(
-            "format {format}, but this version of ATOMS reads format {FORMAT}: begin anew with `atoms regress --force`"
+            "format {format}, but this version of ATOMS reads format {FORMAT}: start again with `atoms regress --force`"
         );
         return Err(StoreError::Malformed(path, reason));
     }
@@ -459,7 +460,7 @@ fn lines<T: DeserializeOwned>(
 pub fn read<T: DeserializeOwned>(path: &Path) -> Result<T, StoreError> {
     let text = fs::read(path)?;
     let damaged = |reason: &dyn std::fmt::Display| {
-        let reason = format!("{reason}; begin anew with `atoms regress --force`");
+        let reason = format!("{reason}; start again with `atoms regress --force`");
         StoreError::Malformed(path.to_path_buf(), reason)
     };
     let own = checksum::opened(&text).map_err(|broken| damaged(&broken))?;

@@ -23,7 +23,7 @@ pub enum SupervisorError {
     Store(#[from] StoreError),
     /// The process died while no test was in progress, so there is no suspect.
     #[error(
-        "the process that runs the tests died ({0}) while no test was at work; `atoms regress resume` goes on from its last checkpoint"
+        "the process that runs the tests died ({0}) while no test was in progress; continue from the last checkpoint with `atoms regress resume`"
     )]
     Died(Death),
 }
@@ -57,7 +57,7 @@ pub struct ControlPipe {
 pub enum StopMode {
     /// Tests in progress finish; no other test starts.
     Finish,
-    /// The process is killed at once.
+    /// The process is killed immediately.
     End,
 }
 
@@ -250,7 +250,8 @@ pub fn supervise(
         for suspect in &mut suspects {
             let ended = pipe.run(alone(suspect.what), dir)?;
             died.push(ended.died());
-            // If another test killed the process, this test may not have started a random run.
+            // Record the episode in which the test died alone. If the test did not die alone, keep the
+            // episode that was in progress when the process of all tests died; `None` if there was no episode.
             let at = ended.at_work.into_iter().find(|at| at.what == suspect.what);
             suspect.episode = at.and_then(|at| at.episode).or(suspect.episode.take());
             if pipe.is_stopping() {

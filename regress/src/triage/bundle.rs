@@ -149,7 +149,7 @@ fn smallest(context: &BundleContext<'_>, failed: &FailedRun) -> Result<Option<Mi
         return Ok(None);
     }
     let mut session = session(context.library, context.config)?;
-    // A directed case is the only candidate.
+    // A directed case is the only candidate to minimize.
     if let Original::Case(case) = context.original {
         let candidates = std::iter::once(case.clone());
         return Ok(minimize(&mut session, candidates, &failed.signature, context.effort));
@@ -227,7 +227,7 @@ fn write(
         opinion = opinion_of_the_rtl(context.library, &context.config.config, &small.case);
         let mut session = session(context.library, context.config)?;
         session.set_trace(Some(trace(&wave, &session, small.cycle)?));
-        // The failure is expected.
+        // Ignore the result: the case fails, as expected.
         let _ = run_case(&mut session, &small.case);
         view = finish(&mut session, &wave)?;
         wave_from = Some(0);
@@ -258,7 +258,7 @@ fn write(
     };
     put(folder, file::TEXT, text(&report))?;
     put(folder, file::PAGE, page(&report))?;
-    // Write the record last: a folder without it is no bundle.
+    // Write the record last: a folder without it is not a bundle.
     let record = BundleRecord { files: sums(folder)?, ..record };
     Ok(put(folder, file::RECORD, sealed(json(&record).into_bytes()))?)
 }

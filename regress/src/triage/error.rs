@@ -8,13 +8,13 @@ use atoms_wave_view::WaveReadError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum BundleError {
-    /// The path is no readable bundle; the text gives the reason and a remedy.
+    /// The path is not a readable bundle; the text gives the reason and a remedy.
     #[error("{0}")]
     Unreadable(String),
-    #[error("{0}; the bundle is not whole")]
+    #[error("{0}; the bundle is incomplete")]
     NotWhole(io::Error),
     /// The file does not belong in a bundle; the text says what was found.
-    #[error("`{path}` is not of a bundle: {1}", path = .0.display())]
+    #[error("`{path}` does not belong to a bundle: {1}", path = .0.display())]
     Foreign(PathBuf, String),
     #[error(transparent)]
     Io(#[from] io::Error),
@@ -23,7 +23,7 @@ pub enum BundleError {
     Replay(String),
     /// The run ends before the requested cycles.
     #[error(
-        "cycles {}..{} are outside of the run, which {} cycle {}; choose a cycle up to there",
+        "cycles {}..{} are outside of the run, which {} cycle {}; choose a cycle before the end",
         window.start, window.end, if *fails { "fails in" } else { "ends with" }, cycles.saturating_sub(1)
     )]
     Window { window: Range<u64>, cycles: u64, fails: bool },

@@ -105,7 +105,7 @@ fn with_any_operation(case: Case, trials: &mut Trials<'_>) -> (Case, bool) {
             (request.op, request.size) = (op as u8, Size::U32 as u8);
         }
         if candidate == case {
-            // The case has this operation already.
+            // The case already uses this operation, so the substitution changes nothing.
             found.get_or_insert(candidate);
             continue;
         }

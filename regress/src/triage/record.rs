@@ -50,7 +50,7 @@ impl BundleRecord {
         let path = folder.join(file::RECORD);
         if !folder.is_dir() {
             return Err(BundleError::Unreadable(format!(
-                "`{}` is no folder; expected one below `failures/` of a regression",
+                "`{}` is not a folder; expected a bundle folder below `failures/` of a regression",
                 folder.display()
             )));
         }
@@ -81,7 +81,7 @@ impl BundleRecord {
         // The name appears in command lines.
         if !is_name(&record.config) {
             let name = record.config.escape_debug();
-            return Err(foreign(format!("`{name}` is the name of no configuration and of no point")));
+            return Err(foreign(format!("`{name}` is not the name of a configuration or a point")));
         }
         Ok(record)
     }
@@ -96,7 +96,7 @@ impl BundleRecord {
         let mut config = Config::default();
         for p in PARAMETERS {
             let value = self.parameters.get(p.name);
-            let value = value.ok_or_else(|| foreign(format!("parameter `{}` is not said", p.name)))?;
+            let value = value.ok_or_else(|| foreign(format!("parameter `{}` is missing", p.name)))?;
             let text = match (p.kind, value) {
                 (ParameterKind::Choice(_), Value::String(name)) => name.clone(),
                 // Other strings keep their quotation marks, so that `parse` rejects them.
@@ -114,9 +114,7 @@ impl BundleRecord {
 pub(crate) fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, BundleError> {
     let text = fs::read_to_string(path).map_err(BundleError::NotWhole)?;
     serde_json::from_str(&text).map_err(|error| match error.is_eof() {
-        true => {
-            BundleError::Unreadable(format!("`{}` is cut short; copy the bundle once more", path.display()))
-        }
+        true => BundleError::Unreadable(format!("`{}` is cut short; copy the bundle again", path.display())),
         false => BundleError::Foreign(path.to_path_buf(), error.to_string()),
     })
 }

@@ -56,7 +56,7 @@ impl Run {
             Run::Episode { episode } => session.run(&mut episode.stimulus(&config.config), until, |_| {}),
             Run::Kernel { listing, launch, arch } => {
                 let known = |name: &String| {
-                    let unknown = || BundleError::Replay(format!("`{name}` is no architecture"));
+                    let unknown = || BundleError::Replay(format!("`{name}` is not an architecture"));
                     Arch::from_name(name).ok_or_else(unknown)
                 };
                 let arch = arch.as_ref().map(known).transpose()?;

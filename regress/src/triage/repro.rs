@@ -139,11 +139,12 @@ fn check_files(folder: &Path) -> Result<(), BundleError> {
         let is_json = entry.path().extension().is_some_and(|extension| extension == "json");
         let (limit, most) = MOST_BYTES[usize::from(!is_json)];
         if entry.file_type().is_file() && entry.metadata().is_ok_and(|about| about.len() > most) {
-            let reason = format!("it is larger than {limit}, the most that such a file of a bundle may have");
+            let reason = format!("it is larger than {limit}, the most that such a file may have in a bundle");
             return Err(BundleError::Foreign(entry.into_path(), reason));
         }
         if !entry.file_type().is_dir() && !entry.file_type().is_file() {
-            let reason = "it is neither a file nor a folder; a bundle has no links".to_string();
+            let reason = "it is neither a file nor a folder; a bundle has no links, so copy the file itself"
+                .to_string();
             return Err(BundleError::Foreign(entry.into_path(), reason));
         }
     }

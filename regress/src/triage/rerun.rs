@@ -60,7 +60,7 @@ pub struct Search {
     /// First differing register; `None` if no register differs before the failure or the end.
     pub register: Option<RegisterDifference>,
     pub cycles: u64,
-    /// Finding at the ports, if no register was found.
+    /// End of the search: failure at the ports, or end of the run.
     pub ended: Ended,
 }
 
@@ -226,7 +226,7 @@ impl Rerun {
                 found(session.run(&mut campaign.stimulus(), limit, |_| {}), session, self.config())
             }
         };
-        // A memory mismatch found after the window belongs to none of its cycles.
+        // Memory is compared after the window. A mismatch of memory therefore belongs to no cycle of the window.
         if session.machine().cycles() >= until {
             return Ok(Ended::Reached);
         }

@@ -120,7 +120,7 @@ impl<'de> Deserialize<'de> for OpName {
         let mut known = Op::ALL.into_iter().map(Some).chain([None]).map(OpName);
         known
             .find(|op| op.to_string() == name)
-            .ok_or_else(|| D::Error::custom(format!("`{name}` is the name of no operation")))
+            .ok_or_else(|| D::Error::custom(format!("`{name}` is not the name of an operation")))
     }
 }
 
@@ -150,7 +150,7 @@ impl Signature {
         Signature { kind, what: Some(what).filter(|what| !what.is_empty()), op: None }
     }
 
-    /// Returns the signature of a session failure; `None` if the failure is no finding about the unit.
+    /// Returns the signature of a session failure; `None` if the failure is not a finding about the unit.
     pub fn of(failure: &Failure) -> Option<Signature> {
         Some(match failure {
             Failure::Mismatch(mismatch) => Signature {
@@ -280,7 +280,7 @@ mod tests {
         assert_eq!(json, parts);
         for (text, said) in [
             (r#"{ "kind": "miss" }"#, "unknown variant `miss`"),
-            (r#"{ "kind": "stuck", "op": "ADD" }"#, "`ADD` is the name of no operation"),
+            (r#"{ "kind": "stuck", "op": "ADD" }"#, "`ADD` is not the name of an operation"),
             (r#"{ "what": "memory" }"#, "missing field `kind`"),
             ("7", "expected"),
         ] {

@@ -22,12 +22,12 @@ pub enum TestFailure {
     Kernel { kernel: String, error: Box<KernelError> },
     #[error(
         "{}{death}{}",
-        if matches!(death, Death::Hung(_)) { "" } else { "the process that ran it died: " },
+        if matches!(death, Death::Hung(_)) { "" } else { "the process that ran the test died: " },
         if *beside_others { BESIDE_OTHERS } else { "" }
     )]
     Died {
         death: Death,
-        /// True if the process died only with other tests running; alone, the test ran to its end.
+        /// True if the process died while other tests ran in parallel, but the test alone ran to its end.
         beside_others: bool,
     },
     #[error("the worker panicked: {0}")]
@@ -98,7 +98,7 @@ fn kernel_met(error: &KernelError) -> Option<&'static str> {
 }
 
 /// Suffix of the message if the test does not die when it runs alone.
-const BESIDE_OTHERS: &str = " while others ran beside it; alone it comes to its end";
+const BESIDE_OTHERS: &str = " while other tests ran in parallel; alone, the test runs to its end";
 
 /// Failed run, with the data for triage.
 #[derive(Debug)]
@@ -120,7 +120,7 @@ impl FailedRun {
     /// Makes the record of a session failure in `cycle`, in the configuration named `config`.
     ///
     /// # Errors
-    /// Returns the failure itself if it is no finding.
+    /// Returns the failure itself if it is not a finding.
     pub fn of_session(mut failure: Failure, cycle: u64, config: &str) -> Result<FailedRun, Failure> {
         let Some(signature) = Signature::of(&failure) else { return Err(failure) };
         failure.name_config(config);

@@ -156,7 +156,10 @@ fn many_tests_become_one_case_for_each_configuration() {
     let said = document.descendants().filter(|node| node.has_tag_name("property"));
     let said: Vec<_> = said.filter(|node| node.attribute("name") == Some("test cases")).collect();
     let value = said[0].attribute("value").unwrap_or_default();
-    assert!(value.contains("12,100 are more than 10,000") && value.contains("at most 1,000"), "{value}");
+    assert!(
+        value.contains("12,100 tests are more than 10,000") && value.contains("at most 1,000"),
+        "{value}"
+    );
 }
 
 #[test]

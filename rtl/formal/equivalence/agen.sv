@@ -1,5 +1,5 @@
-/// Comparison of two instances of `atoms_agen` at their relevant ports. All ports are relevant while the
-/// module is enabled, except bank addresses of inactive lanes and of faulting requests.
+/// Comparison of two instances of `atoms_agen` at their relevant ports, those whose values can have an effect. All
+/// ports are relevant while the module is enabled, except bank addresses of inactive lanes and of faulting requests.
 module agen_alike
   import atoms_cfg_pkg::*;
   import atoms_op_pkg::*;

@@ -1,5 +1,5 @@
-/// A mutant of `atoms_issue` is equivalent to the original. Its submodules are cut out: the proof assumes
-/// what their own files prove.
+/// A mutant of `atoms_issue` is equivalent to the original. Its submodules are replaced by free signals: the proof
+/// assumes what their own files prove.
 ///
 /// Relevant inputs: every field of a request that enters or is taken; a hazard while a request is at issue.
 ///

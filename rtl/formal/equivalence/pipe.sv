@@ -1,5 +1,5 @@
-/// A mutant of `atoms_pipe` is equivalent to the original. `atoms_alu` and `atoms_mbar` are cut out: the
-/// proof assumes what their own files prove.
+/// A mutant of `atoms_pipe` is equivalent to the original. `atoms_alu` and `atoms_mbar` are replaced by free signals:
+/// the proof assumes what their own files prove.
 ///
 /// Relevant inputs of the pass at issue: every field (`counts_pkg`), and bank addresses of served lanes. For
 /// its banks also rows, operand B except for loads, and operand C for operations that read it. Words read are
@@ -21,7 +21,7 @@ module pipe_equivalence
   input rows_t       row_i[2],
   input words_t      b_i[2], c_i[2], rdata_i[2],
   input bank_addrs_t bank_addr_i[2],
-  // Any entry, bank and lane.
+  // Any entry of the ring, any bank and any lane: a lemma compares registers and outputs only there.
   input logic [$clog2(Forwarding ? 2*RmwLatency+1 : RmwLatency+1)-1:0] entry,
   input bank_t                           bank,
   input lane_t                           lane,
@@ -173,8 +173,8 @@ module pipe_equivalence
       always_comb begin
         written = '1;
         for (int unsigned s = 0; s < Last; s++) begin
-          // Written s + 1 steps ago. Irrelevant if stages s + 1 and later are empty: younger passes read the
-          // banks after the write.
+          // `written_q[s]` has the banks written s + 1 steps ago. The value is irrelevant if stages s + 1 and later
+          // are empty: younger passes read the banks after the write.
           for (int unsigned b = 0; b < NumBanks; b++) begin
             if ((stage[e] == 8'(Last + 1 + s)) && ((valid[0] >> (s + 1)) != '0))
               written[b] = (gold.g_forward.written_q[s][b] == gate.g_forward.written_q[s][b])

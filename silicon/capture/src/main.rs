@@ -35,15 +35,15 @@ struct Args {
     #[arg(long = "output", alias = "out", value_name = "FILE")]
     out: Option<PathBuf>,
 
-    /// Time limit in minutes
+    /// Time limit for the whole run, in minutes
     #[arg(long, value_name = "M", default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..=1440))]
     minutes: u64,
 
-    /// Number of the GPU in the driver
+    /// Number of the GPU, as the driver counts GPUs from 0
     #[arg(long, value_name = "N", default_value_t = 0)]
     device: usize,
 
-    /// Seed of the operands
+    /// Seed of the random operands
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
 
@@ -51,7 +51,7 @@ struct Args {
     #[arg(long = "match", alias = "only", value_name = "TEXT")]
     only: Vec<String>,
 
-    /// Time limit of a launch in seconds; the next program then runs
+    /// Time limit of a launch in seconds; after a timeout, the run continues with the next program
     #[arg(long, value_name = "S", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=3600))]
     launch_seconds: u64,
 
@@ -59,11 +59,11 @@ struct Args {
     #[arg(long)]
     dry_run: bool,
 
-    /// Library of the driver [default: of the system]
+    /// Path of the driver library [default: libcuda.so of the system]
     #[arg(long, value_name = "PATH")]
     driver: Option<PathBuf>,
 
-    /// Talk to the driver for another process of this program
+    /// Act as the worker process: call the driver for the parent process
     #[arg(long, hide = true, value_name = "DATE")]
     worker: Option<String>,
 }
@@ -73,7 +73,7 @@ fn main() -> ExitCode {
     match run(&args) {
         Ok(code) => code,
         Err(message) => {
-            // The parent process forwards the worker's message with its own prefix.
+            // The parent process prints the worker's message with its own prefix, so the worker adds none.
             let name = if args.worker.is_some() { "" } else { "atoms-capture: " };
             let _ = writeln!(stderr(), "{name}{message}");
             ExitCode::from(2)
@@ -85,7 +85,9 @@ fn run(args: &Args) -> Result<ExitCode, String> {
     let mut programs = catalogue::programs(args.seed);
     for text in &args.only {
         if !programs.iter().any(|program| program.name.contains(text)) {
-            return Err(format!("--only {text}: no program has that in its name; --dry-run lists them"));
+            return Err(format!(
+                "--match {text}: no program name contains this text; --dry-run lists the names"
+            ));
         }
     }
     if !args.only.is_empty() {
@@ -125,7 +127,8 @@ fn work(args: &Args, date: &str, programs: &[TestProgram]) -> Result<ExitCode, S
 
 fn capture(args: &Args, programs: &[TestProgram]) -> Result<ExitCode, String> {
     let date = format_rfc3339_seconds(SystemTime::now()).to_string();
-    let own = std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
+    let own = std::env::current_exe()
+        .map_err(|error| format!("cannot find the executable file of this program: {error}"))?;
     let command = || {
         let mut command = Command::new(&own);
         command.args([
@@ -149,7 +152,9 @@ fn capture(args: &Args, programs: &[TestProgram]) -> Result<ExitCode, String> {
     let header = supervisor.header().clone();
     let path = args.out.clone().unwrap_or_else(|| default_name(&header));
     let file = OpenOptions::new().write(true).create_new(true).open(&path);
-    let file = file.map_err(|error| format!("{}: {error}; name another file with --out", path.display()))?;
+    let file = file.map_err(|error| {
+        format!("cannot create {}: {error}; name another file with --output", path.display())
+    })?;
     describe(&header, programs.len());
     let bar = bar(programs.len());
     let end = supervisor.capture(programs, limit, file, |CaptureProgress { done, next }| {
@@ -182,10 +187,13 @@ fn describe(header: &CaptureHeader, programs: usize) {
         header.driver,
     );
     if device.mig {
-        let _ = writeln!(stderr(), "it is an instance in MIG mode: clocks may be shared with others");
+        let _ = writeln!(stderr(), "the GPU is a MIG instance: other instances may share its clocks");
     }
     if device.kernel_timeout {
-        let _ = writeln!(stderr(), "it drives a display: the system ends kernels that run for seconds");
+        let _ = writeln!(
+            stderr(),
+            "the GPU drives a display: the system ends kernels that run for several seconds"
+        );
     }
 }
 
@@ -218,7 +226,7 @@ fn summary(path: &std::path::Path, end: &End, tally: &supervisor::OutcomeTally) 
     if let Some(stopped) = &end.stopped {
         let _ = writeln!(out, "stopped early: {stopped}");
     }
-    let _ = writeln!(out, "judge it: atoms silicon report {}", path.display());
+    let _ = writeln!(out, "check the answers: atoms silicon report {}", path.display());
     let whole = end.stopped.is_none() && tally.failed.is_empty() && tally.timed_out.is_empty();
     match (tally.answered, whole) {
         (0, _) => ExitCode::from(2),

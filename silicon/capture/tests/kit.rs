@@ -113,7 +113,7 @@ fn older_and_newer_gpus_skip_by_name_what_is_not_for_them() {
         let skipped: Vec<_> = skipped.collect();
         assert_eq!(!skipped.is_empty(), skips, "{cc}: {text}");
         for (record, why) in skipped {
-            let named = format!("it is for sm_{} and later", record.program.since);
+            let named = format!("the program needs sm_{} or later", record.program.since);
             assert!(why.starts_with(&named), "{}: {why}", record.program.name);
         }
         assert!(replayed(&capture).agrees(), "{cc}");
@@ -153,7 +153,7 @@ fn a_gpu_that_is_lost_again_and_again_ends_the_run() {
     let folder = folder("lost");
     let arguments = ["--only", "limit of mbarrier.try_wait", "--out", "l.jsonl"];
     let text = ended(&run(&folder, &[("ATOMS_STANDIN_TROUBLE", "fault=1")], &arguments), 2);
-    assert!(text.contains("stopped early: 3 programs one after the other left the GPU unusable"), "{text}");
+    assert!(text.contains("stopped early: 3 programs in a row left the GPU unusable"), "{text}");
     assert_eq!(read(&folder.join("l.jsonl")).records.len(), 3);
 }
 
@@ -188,9 +188,9 @@ fn an_old_driver_and_little_memory_fail_program_by_program() {
     let old = folder_of_old_gpu();
     let names = read(&old.join("g.jsonl")).records;
     assert!(
-        names
-            .iter()
-            .all(|r| matches!(&r.outcome, ProgramOutcome::Skipped(why) if why.ends_with("this is sm_52")))
+        names.iter().all(
+            |r| matches!(&r.outcome, ProgramOutcome::Skipped(why) if why.ends_with("this GPU is sm_52"))
+        )
     );
     // The kit reports the GPU and does not change its MIG mode.
     let folder = folder("mig");
@@ -227,7 +227,7 @@ fn a_run_takes_no_longer_than_it_may() {
     let mut file = Vec::new();
     let (end, tally) = supervisor.capture(&programs, limit, &mut file, |_| {}).unwrap();
     assert!(started.elapsed() < limit + Duration::from_secs(1), "{:?}", started.elapsed());
-    assert_eq!(end.stopped.as_deref(), Some("the time of 3 s was up"));
+    assert_eq!(end.stopped.as_deref(), Some("the time limit of 3 s was reached"));
     assert!(
         tally.answered >= 1 && end.records == tally.answered,
         "{tally:?}: the one under way has no record"
@@ -301,7 +301,7 @@ fn a_dry_run_lists_every_program_and_keeps_to_the_time() {
         &Command::new(env!("CARGO_BIN_EXE_atoms-capture")).args(["--only", "no such"]).output().unwrap(),
         2,
     );
-    assert!(text.contains("--dry-run lists them"), "{text}");
+    assert!(text.contains("--dry-run lists the names"), "{text}");
 }
 
 #[test]

@@ -22,10 +22,10 @@ pub enum CompileError {
     #[error("{why}{}", log_text(log))]
     Refused { why: String, log: String },
     #[error(
-        "the driver cannot compile PTX: {code}; install all of the driver, and unset CUDA_DISABLE_PTX_JIT"
+        "the driver cannot compile PTX: {code}; install the complete driver, and unset CUDA_DISABLE_PTX_JIT"
     )]
     NoCompiler { code: DriverCode },
-    #[error("byte {at} of the PTX is NUL; a module is plain text")]
+    #[error("byte {at} of the PTX is NUL; a PTX module must be plain text")]
     Nul { at: usize },
     #[error(transparent)]
     Driver(#[from] DriverError),
@@ -63,16 +63,16 @@ impl DeviceContext {
                     "the driver (CUDA {}) is too old for the `.version` of this PTX",
                     driver.version()
                 )),
-                code::NO_BINARY_FOR_GPU => refused("the `.target` of this PTX is not for this GPU"),
+                code::NO_BINARY_FOR_GPU => refused("this GPU cannot run code for the `.target` of this PTX"),
                 code::INVALID_PTX => refused(REFUSED),
                 code::JIT_COMPILER_NOT_FOUND | code::JIT_COMPILATION_DISABLED => {
                     CompileError::NoCompiler { code: driver.api().code(status) }
                 }
                 other => match context.check(call, other) {
-                    // With text in the log, any error code means that the PTX is wrong.
+                    // If the compiler has written a log, any error code means that the PTX is wrong.
                     Err(DriverError::Call { .. }) if !linker.errors().is_empty() => refused(REFUSED),
                     Err(error) => error.into(),
-                    Ok(()) => unreachable!("only refusals come here"),
+                    Ok(()) => unreachable!("the outcome is an error"),
                 },
             }
         })
@@ -86,7 +86,7 @@ struct Linker<'c> {
     context: &'c Retained,
     state: Handle,
     errors: Box<[u8]>,
-    /// The driver keeps pointers to both lists, and writes sizes into the second.
+    /// The driver keeps pointers to `_options` and `_values`, and writes the size of the log into `_values`.
     _options: Box<[u32]>,
     _values: Box<[*mut c_void]>,
 }
@@ -103,8 +103,8 @@ impl<'c> Linker<'c> {
         let mut values: Box<[*mut c_void]> = Box::new([errors.as_mut_ptr().cast(), bytes]);
         let (names, contents) = (options.as_mut_ptr(), values.as_mut_ptr());
         let count = options.len() as u32;
-        // SAFETY: both lists have `count` elements and the log has the given size. All three live as long as
-        // the state.
+        // SAFETY: the lists of options and of values have `count` elements, and the log has the given size.
+        // Both lists and the log live as long as the state.
         let make = |state| unsafe { (api.link_create)(count, names, contents, state) };
         let state = context.handle("cuLinkCreate_v2", make)?;
         Ok(Linker { context, state, errors, _options: options, _values: values })

@@ -24,7 +24,8 @@ pub enum DeviceAttribute {
 /// Size of the buffer for a device name, in bytes, with the NUL byte.
 const NAME_BYTES: usize = 256;
 
-/// Compute modes (values of `CUcomputemode`): no process, or one process at a time, may have a context.
+/// Compute modes (values of `CUcomputemode`). With `PROHIBITED`, no process may have a context; with
+/// `EXCLUSIVE_PROCESS`, one process at a time.
 pub(crate) const PROHIBITED: u32 = 2;
 pub(crate) const EXCLUSIVE_PROCESS: u32 = 3;
 
@@ -88,7 +89,8 @@ impl Device {
         let mode = || self.number_of(DeviceAttribute::ComputeMode).ok();
         DeviceContext::retain(self).map_err(|error| match error {
             DriverError::InUse { .. } => DriverError::InUse { mode: mode() },
-            // For a prohibited device, some drivers return another error than "not available".
+            // For a device in compute mode PROHIBITED, some drivers return another error code than "not
+            // available".
             DriverError::Call { .. } if mode() == Some(PROHIBITED) => DriverError::InUse { mode: mode() },
             other => other,
         })

@@ -52,7 +52,7 @@ pub enum DriverError {
     KernelRunning,
     #[error("the module has no kernel `{name}`")]
     NoKernel { name: String },
-    #[error("{found} bytes for device memory of {expected} bytes; the lengths must be equal")]
+    #[error("cannot write {found} bytes to device memory of {expected} bytes; the lengths must be equal")]
     MemoryLength { expected: usize, found: usize },
     #[error("{call}: {code}")]
     Call { call: &'static str, code: DriverCode },
@@ -82,11 +82,11 @@ fn init_text(library: &str, code: &DriverCode) -> String {
              hide it",
         ),
         code::NOT_PERMITTED | code::OPERATING_SYSTEM => (
-            "the driver may not use the GPU".into(),
-            "; check the rights on /dev/nvidia* and, in a container, its devices",
+            "the driver has no permission to use the GPU".into(),
+            "; check the permissions of /dev/nvidia* and, in a container, that it has these devices",
         ),
         code::SYSTEM_DRIVER_MISMATCH => (
-            format!("`{library}` does not fit the driver that is running"),
+            format!("`{library}` has another version than the running driver"),
             "; restart the machine after a driver update",
         ),
         code::STUB_LIBRARY => {

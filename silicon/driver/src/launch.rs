@@ -52,7 +52,7 @@ pub enum GridError {
     #[error("kernel `{kernel}` has not ended within {limit:?}; start the process again")]
     TimedOut { kernel: String, limit: Duration },
     /// The kernel or a memory argument belongs to another context.
-    #[error("{what} is of another context than the launch")]
+    #[error("{what} belongs to another context than the launch")]
     OtherContext {
         /// Object of the other context: the kernel, or an argument with its index.
         what: String,

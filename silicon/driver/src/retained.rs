@@ -11,7 +11,7 @@ pub(crate) struct Retained {
 }
 
 impl Retained {
-    /// Retains the primary context of the device. Does not make it current.
+    /// Retains the primary context of the device. Does not make the context current on this thread.
     pub(crate) fn new(device: &Device) -> Result<Retained, DriverError> {
         sound(device)?;
         let api = device.driver().api();
@@ -55,7 +55,7 @@ impl Retained {
     }
 }
 
-/// Fails for a device on which a context was lost.
+/// Returns an error if a context on this device was lost before.
 fn sound(device: &Device) -> Result<(), DriverError> {
     let lost = device.driver().api().lost.lock().unwrap_or_else(PoisonError::into_inner);
     lost.get(&device.number()).map_or(Ok(()), |error| Err(error.clone()))

@@ -10,8 +10,8 @@ use support::{alone, context, kernel, module, words};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Histogram in shared memory: 64 threads per CTA, 32 bins. Each key counts `step`; the kernel also adds the
-/// low word of `more`.
+/// Kernel: histogram in shared memory, with 64 threads per CTA and 32 bins. Each key adds `step` to its bin;
+/// the kernel also adds the low word of `more`.
 const COUNT: &str = "
 .version 6.3
 .target sm_75
@@ -170,7 +170,7 @@ fn clusters_and_dynamic_shared_memory_reach_the_kernel() {
     });
 }
 
-/// The driver accepts all compiled kernels of the corpus.
+/// The driver accepts all PTX kernels of the corpus.
 #[test]
 fn compiled_modules_are_taken() {
     alone(&[], || {

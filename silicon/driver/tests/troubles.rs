@@ -98,7 +98,7 @@ fn no_device() {
 #[test]
 fn no_permission() {
     in_trouble("init=304", || {
-        assert!(open().unwrap_err().to_string().contains("check the rights on /dev/nvidia*"));
+        assert!(open().unwrap_err().to_string().contains("check the permissions of /dev/nvidia*"));
     });
 }
 
@@ -126,7 +126,7 @@ fn no_start_for_another_reason() {
 fn no_such_setting() {
     in_trouble("hnag=1", || {
         let error = open().unwrap_err().to_string();
-        assert!(error.contains("ATOMS_STANDIN_TROUBLE: no trouble `hnag=1`"), "{error}");
+        assert!(error.contains("ATOMS_STANDIN_TROUBLE: unknown trouble `hnag=1`"), "{error}");
     });
 }
 
@@ -174,7 +174,7 @@ fn ptx_for_a_later_gpu() {
     in_trouble("old-gpu", || {
         let error = context().compile(&store()).unwrap_err();
         let CompileError::Refused { why, log } = &error else { panic!("{error}") };
-        assert_eq!(why, "the `.target` of this PTX is not for this GPU");
+        assert_eq!(why, "this GPU cannot run code for the `.target` of this PTX");
         assert!(log.contains(".target sm_75"), "{error}");
     });
 }
@@ -222,7 +222,7 @@ fn calls_that_make_no_sense() {
         let (one, out) = (GridLaunch::default(), [GridArgument::Memory(&memory)]);
         #[rustfmt::skip]
         let refused = [
-            ("no parameters",     run(one, &[]),                                          "no parameters for a kernel"),
+            ("no parameters",     run(one, &[]),                                          "the launch passes no parameters"),
             ("a short parameter", run(one, &[GridArgument::U32(1)]),                      "4 bytes of parameters; `k` has 8"),
             ("no CTA",            run(GridLaunch { grid: [0, 1, 1], ..one }, &out),       "0 CTAs of 1 threads"),
             ("many threads",      run(GridLaunch { block: [1025, 1, 1], ..one }, &out),   "1 CTAs of 1025 threads"),
@@ -230,7 +230,7 @@ fn calls_that_make_no_sense() {
             ("half a cluster",    run(GridLaunch { cluster: [2, 1, 1], ..one }, &out),    "CUDA_ERROR_INVALID_CLUSTER_SIZE"),
             ("a huge cluster",    run(GridLaunch { cluster: [u32::MAX; 3], ..one }, &out), "CUDA_ERROR_INVALID_CLUSTER_SIZE"),
             ("much memory",       run(GridLaunch { dynamic_shared: 48 * 1024, ..one }, &out), "a CTA has at most 48128"),
-            ("inside of memory",  run(one, &[GridArgument::U64(memory.address() + 4)]),   "inside of an allocation"),
+            ("inside of memory",  run(one, &[GridArgument::U64(memory.address() + 4)]),   "inside an allocation"),
         ];
         for (rule, error, part) in refused {
             assert!(error.contains(part), "{rule}: {error}");
@@ -239,7 +239,7 @@ fn calls_that_make_no_sense() {
             (
                 "threads",
                 ".reqntid 32\n{ret;}",
-                "CUDA_ERROR_INVALID_VALUE (1): `block`: [1, 1, 1], and kernel `k`",
+                "CUDA_ERROR_INVALID_VALUE (1): `block`: [1, 1, 1], but kernel `k`",
             ),
             (
                 "memory",

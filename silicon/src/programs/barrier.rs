@@ -7,13 +7,13 @@ use crate::program::LANES;
 use crate::programs::draw::{DrawnCase, DrawnRequest, WORDS};
 use crate::programs::kernel::Spelled;
 
-/// Limit for a count, and for the magnitude of a tx-count. Source: spec 6.1.
+/// Limit for an arrival count, and for the magnitude of a tx-count. Source: spec 6.1.
 const MOST: i64 = (1 << 20) - 1;
 
-/// Number of objects per case, at byte offsets 0 and 8.
+/// Number of mbarrier objects per case, at byte offsets 0 and 8.
 const OBJECTS: usize = 2;
 
-/// State of an object as PTX describes it. Used to draw only operands with defined behaviour.
+/// State of an mbarrier object as PTX describes it. Used to draw only operands with defined behaviour.
 #[derive(Clone, Copy, Default)]
 struct Object {
     expected: i64,
@@ -38,12 +38,12 @@ impl Object {
     }
 }
 
-/// For each lane, the object and phase of the state that the lane holds.
+/// For each lane, the number of the mbarrier object and the phase of the state that the lane holds.
 type LaneStates = [Option<(usize, u64)>; LANES];
 
-/// Draws the instructions of a program: initialize the objects, `steps` instructions that architecture
-/// `since` has, invalidate the objects. With `remote`, the lanes are in the CTAs of a cluster, and most
-/// instructions are from [`REMOTE`].
+/// Draws the instructions of a program: initialization of the mbarrier objects, `steps` instructions that
+/// architecture `since` has, and invalidation of the objects. With `remote`, the lanes are in the CTAs of a
+/// cluster, and most instructions are from [`REMOTE`].
 pub fn sequence(rng: &mut Rng, since: u32, steps: usize, remote: bool) -> Vec<Spelled> {
     let named = |name: &str| BARRIERS.iter().find(|i| i.name == name);
     let mut sequence: Vec<Spelled> =
@@ -65,7 +65,7 @@ pub fn sequence(rng: &mut Rng, since: u32, steps: usize, remote: bool) -> Vec<Sp
         if instruction.operand == LaneOperands::State && state_of.is_none() {
             continue;
         }
-        // An arrive on an object of another CTA gets an explicit order at cluster scope.
+        // An arrive on an mbarrier object of another CTA gets an explicit memory order at cluster scope.
         let order =
             if name.ends_with(".remote") && name.contains("arrive") { ".release.cluster" } else { "" };
         if name.contains(".arrive") && !name.ends_with(".remote") {
@@ -73,7 +73,8 @@ pub fn sequence(rng: &mut Rng, since: u32, steps: usize, remote: bool) -> Vec<Sp
         }
         sequence.push(Spelled { instruction, order, state_of });
     }
-    // Memory can be read back only after the objects are invalidated.
+    // A GPU keeps live mbarrier objects outside shared memory, so their words can be read back only after
+    // `mbarrier.inval`.
     sequence.extend((0..OBJECTS).filter_map(|_| named("mbarrier.inval")).map(Spelled::plain));
     sequence
 }
@@ -118,7 +119,7 @@ struct Draw<'a> {
 }
 
 impl Draw<'_> {
-    /// Activates `n` random lanes. With `near`, only lanes of the first CTA.
+    /// Activates `n` random lanes of the request. With `near`, only lanes of the first CTA.
     fn take(&mut self, n: usize, near: bool) {
         let mut lanes: Vec<usize> =
             (0..LANES).filter(|lane| !near || (*lane as u32).is_multiple_of(self.ctas)).collect();
@@ -130,8 +131,8 @@ impl Draw<'_> {
         if near { (LANES as u32).div_ceil(self.ctas).into() } else { LANES as i64 }
     }
 
-    /// Draws a number of lanes, at most `most`, and a count per lane. The sum is at most `room`. `None` if
-    /// there is no room.
+    /// Draws a number of lanes from 1 to `most`, and an arrival count for each lane (1 if not `counted`). The
+    /// total count is at most `room`. Returns `None` if `room` is less than 1.
     fn share(&mut self, most: i64, room: i64, counted: bool) -> Option<(i64, i64)> {
         if room < 1 {
             return None;
@@ -205,7 +206,7 @@ impl Draw<'_> {
             let dropped = if name.contains("arrive_drop") { arrivals } else { 0 };
             self.object.arrive(arrivals, dropped);
         }
-        debug_assert!(object.expected >= 1, "an object that is not used up");
+        debug_assert!(object.expected >= 1, "the expected count stays at least 1");
         *state = self.request.active.map(|active| active.then_some((self.number, phase)));
     }
 

@@ -16,7 +16,7 @@ pub const WORDS: u32 = 128;
 pub enum Pattern {
     Apart,
     One,
-    /// Each lane has one of this many places.
+    /// Each lane accesses one of this many random addresses.
     Few(u32),
     OneBank,
     Any,
@@ -102,7 +102,8 @@ fn request(
     let one = rng.u32(..places);
     let mut own: Vec<u32> = (0..places).collect();
     rng.shuffle(&mut own);
-    // Places whose first word is in the same bank as the first word of place `one`.
+    // Addresses, in multiples of `bytes`, whose first word is in the same bank as the first word of address
+    // `one`.
     let in_bank = |place: &u32| (place * bytes / 4) % 32 == (one * bytes / 4) % 32;
     let banked: Vec<u32> = own.iter().copied().filter(in_bank).collect();
     let mut request = DrawnRequest {
@@ -139,7 +140,8 @@ fn mask(rng: &mut Rng) -> u32 {
 
 struct Values<'a> {
     instruction: &'a TestInstruction,
-    /// True if no two lanes share an address, so any float is allowed.
+    /// True if no two lanes share an address. Then the order of additions has no effect, and any float is
+    /// allowed.
     alone: bool,
 }
 
@@ -164,7 +166,7 @@ impl Values<'_> {
         }
     }
 
-    /// Draws Rb and Rc of a lane whose place initially holds `there`.
+    /// Draws Rb and Rc of a lane. `there` is the initial value at the lane's address.
     fn operands(&self, rng: &mut Rng, there: u128) -> (u128, u128) {
         if self.instruction.operand == LaneOperands::One {
             return (1, 0);

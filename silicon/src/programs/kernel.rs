@@ -43,9 +43,9 @@ pub(crate) fn head(since: u32, b128: bool, ctas: u32) -> String {
     text
 }
 
-/// Barrier for all threads of a CTA, or of a cluster of `ctas` CTAs. Lanes that `try_wait` suspends run apart
-/// from the rest of their warp. On an H200, the other lanes pass a `bar.sync` without them. Therefore the
-/// warp reconverges first.
+/// Returns the PTX lines of a barrier for all threads of a CTA, or of a cluster of `ctas` CTAs. The warp
+/// reconverges first: lanes that `try_wait` suspends diverge from their warp, and on an H200 the other lanes
+/// pass a `bar.sync` without them.
 pub(crate) fn barrier(ctas: u32) -> &'static [&'static str] {
     match ctas {
         1 => &["bar.warp.sync 0xffffffff;", "bar.sync 0;"],
@@ -125,7 +125,7 @@ impl Kernel<'_> {
         self.line(own);
         self.line(&format!("rem.u32 %n, %lane, {groups};"));
         self.line("setp.eq.u32 %mine, %n, %group;");
-        // Only threads of the first CTA access memory directly.
+        // Only threads of the first CTA access the shared memory directly, to initialize it and read it back.
         let first = match self.steps.spread {
             Spread::Warp | Spread::Warps(_) => "setp.eq.u32 %first, %lane, %lane;",
             Spread::Cluster(_) => "setp.eq.u32 %first, %group, 0;",
@@ -142,8 +142,8 @@ impl Kernel<'_> {
         }
     }
 
-    /// Repeats `lines` until the threads of the first CTA have covered each word once. `%word` is the byte
-    /// offset of the word.
+    /// Emits a loop in which the threads of the first CTA execute `lines` once for each word. `%word` is the
+    /// byte offset of the word.
     fn each_word(&mut self, lines: &[&str]) {
         let words = self.steps.words;
         for from in (0..words).step_by(self.threads as usize) {
@@ -176,7 +176,7 @@ impl Kernel<'_> {
         let bits = spelled.instruction.bits;
         self.line("{");
         self.line(&format!(".reg .b{bits} %b, %c;"));
-        // A state has 64 bits, even if the count operand has 32.
+        // An mbarrier state has 64 bits, even if the count operand of the instruction has 32 bits.
         let wide = if spelled.instruction.name.starts_with("mbarrier.") { 64 } else { bits };
         self.line(&format!(".reg .b{wide} %d;"));
         self.line(&format!("mul.wide.u32 %offset, %lane, {record};"));
@@ -234,7 +234,8 @@ impl Kernel<'_> {
         self.line("}");
     }
 
-    /// Stores the result of a lane. The result is in `%d` of `wide` bits, except for a count or a predicate.
+    /// Emits the store of a lane's result. The result is in `%d` (`wide` bits), unless it is a pending count
+    /// or a predicate.
     fn answer(&mut self, instruction: &TestInstruction, wide: u32, bytes: usize, at: usize) {
         self.line(&format!("mul.wide.u32 %offset, %lane, {bytes};"));
         self.line("add.s64 %results, %out, %offset;");

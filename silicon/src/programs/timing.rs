@@ -9,7 +9,7 @@ const SAMPLES: u32 = 6;
 /// Words of shared memory: one row of banks per lane, or two for 64-bit values.
 const WORDS: u32 = 2 * 32 * LANES as u32;
 
-/// Size in bytes of a thread's input record: offset, 1 if active, 32-bit operand, a zero.
+/// Size in bytes of a thread's input record: offset, 1 if active, 32-bit operand, and a zero (`%z`).
 const RECORD: usize = 16;
 
 /// Dependency between repeated instructions.
@@ -130,7 +130,7 @@ impl Timed {
             self.launches().into_iter().map(|(contention, warps)| self.launch(contention, warps, operations));
         self.shape(operations).program(
             format!("{}, {operations} operations", self.name),
-            format!("what does {} take", self.name),
+            format!("how long does {} take", self.name),
             self.clauses,
             self.since,
             launches.collect(),
@@ -243,7 +243,7 @@ fn try_wait_limit(hint: &str, operand: &str) -> TestProgram {
     };
     shape.program(
         format!("limit of mbarrier.try_wait with {hint}"),
-        format!("after how long does mbarrier.try_wait with {hint} give up"),
+        format!("after which time does mbarrier.try_wait with {hint} time out"),
         &["6.10"],
         90,
         vec![launch(of, 1, |thread| [0, u32::from(thread == 0), 0])],
@@ -277,7 +277,7 @@ fn remote(operations: u32) -> TestProgram {
                 [offsets[thread % LANES], u32::from((thread as u32) < lanes), 3]
             })
         });
-    let asks = format!("what does {name} take");
+    let asks = format!("how long does {name} take");
     shape.program(format!("{name}, {operations} operations"), asks, &["7.5"], 90, launches.to_vec())
 }
 

@@ -28,7 +28,7 @@ pub struct CaptureProgress<'a> {
 
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureRunError {
-    #[error("cannot start this program a second time")]
+    #[error("cannot start the worker process")]
     Start(#[source] std::io::Error),
     /// The worker ended before it wrote a header. Contains the worker's message.
     #[error("{0}")]
@@ -110,7 +110,7 @@ impl<C: Fn() -> Command> Supervisor<C> {
             let Some(WorkerAnswer { record, line, usable }) =
                 answer.filter(|_| self.started.elapsed() < limit)
             else {
-                stopped = Some(format!("the time of {} s was up", limit.as_secs()));
+                stopped = Some(format!("the time limit of {} s was reached", limit.as_secs()));
                 break;
             };
             tally.count(&record);
@@ -125,7 +125,7 @@ impl<C: Fn() -> Command> Supervisor<C> {
             }
             lost += 1;
             if lost == MOST_LOST {
-                stopped = Some(format!("{MOST_LOST} programs one after the other left the GPU unusable"));
+                stopped = Some(format!("{MOST_LOST} programs in a row left the GPU unusable"));
                 break;
             }
             if let Err(error) = self.restart() {
@@ -179,7 +179,9 @@ impl Worker {
             Ok(Ok(CaptureEntry::Header(header))) => Ok(header),
             Ok(other) => {
                 self.end();
-                Err(CaptureRunError::Refused(format!("the worker does not begin with a header: {other:?}")))
+                Err(CaptureRunError::Refused(format!(
+                    "the first message of the worker is not a header: {other:?}"
+                )))
             }
             Err(RecvTimeoutError::Timeout) => {
                 self.end();
@@ -190,12 +192,12 @@ impl Worker {
         }
     }
 
-    /// Returns the last messages of a worker, which this function ends.
+    /// Ends the worker, and returns the last messages that it wrote to standard error.
     fn last_words(&mut self) -> String {
         self.end();
         // The pipe closes when the process ends.
         let lines: Vec<String> = std::iter::from_fn(|| self.errors.recv_timeout(LAST_WORDS).ok()).collect();
-        if lines.is_empty() { "the worker ended without a word".into() } else { lines.join("\n") }
+        if lines.is_empty() { "the worker ended without a message".into() } else { lines.join("\n") }
     }
 
     fn ask(&mut self, number: usize, program: &TestProgram, limit: Duration) -> WorkerAnswer {
@@ -217,13 +219,13 @@ impl Worker {
                         || matches!(&record.outcome, ProgramOutcome::Failed(_) if record.code.is_none());
                 WorkerAnswer { record: *record, line: Some(line), usable }
             }
-            Ok((other, _)) => {
-                made_up(ProgramOutcome::Failed(format!("the worker said something else: {other:?}")))
-            }
+            Ok((other, _)) => made_up(ProgramOutcome::Failed(format!(
+                "the worker sent something other than a record: {other:?}"
+            ))),
             Err(RecvTimeoutError::Timeout) => made_up(ProgramOutcome::TimedOut(limit.as_secs())),
             Err(RecvTimeoutError::Disconnected) => {
                 let words = self.last_words();
-                made_up(ProgramOutcome::Failed(format!("the process ended: {words}")))
+                made_up(ProgramOutcome::Failed(format!("the worker process ended: {words}")))
             }
         }
     }

@@ -31,7 +31,7 @@ pub enum WorkerError {
     Driver(#[from] DriverError),
     #[error("there is no device {asked}; the driver has {}", count(*devices))]
     NoDevice { asked: usize, devices: usize },
-    #[error("the process that started this one is gone")]
+    #[error("the parent process of this worker has ended")]
     Pipe(#[from] std::io::Error),
 }
 
@@ -104,9 +104,9 @@ fn described(device: &Device) -> Result<capture::DeviceRecord, DriverError> {
 fn unfit(program: &TestProgram, device: &capture::DeviceRecord) -> Option<String> {
     let clusters = program.launches.iter().any(|launch| launch.cluster > 1);
     if device.arch() < program.since {
-        Some(format!("it is for sm_{} and later, and this is sm_{}", program.since, device.arch()))
+        Some(format!("the program needs sm_{} or later, and this GPU is sm_{}", program.since, device.arch()))
     } else if clusters && !device.clusters {
-        Some("the device launches no clusters".into())
+        Some("this GPU cannot launch clusters".into())
     } else {
         None
     }

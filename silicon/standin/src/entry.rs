@@ -51,7 +51,8 @@ fn answer(call: impl FnOnce(&mut DriverState) -> Result<(), Refusal>) -> Status 
     }));
     let status = answered.unwrap_or(UNKNOWN);
     if status == FOREVER {
-        // The state is unlocked, so other threads can continue.
+        // Never return, like a call that waits for a kernel that never ends. The state is unlocked, so other
+        // threads can continue.
         loop {
             thread::park();
         }
@@ -199,7 +200,7 @@ entries! {
         _values: *const *mut c_void,
     ), |state| {
         if kind != 1 {
-            return Err(Refusal::new(NOT_SUPPORTED, "the stand-in links PTX alone"));
+            return Err(Refusal::new(NOT_SUPPORTED, "the stand-in links only PTX"));
         }
         let text = unsafe { bytes(data, count) }?;
         let text = std::str::from_utf8(text.strip_suffix(&[0]).unwrap_or(text)).map_err(|_| INVALID_VALUE)?;
@@ -348,7 +349,10 @@ unsafe fn arguments(
     let mut packed = Vec::new();
     for (index, (offset, count)) in state.parameters(function.addr())?.into_iter().enumerate() {
         if params.is_null() {
-            return Err(Refusal::new(INVALID_VALUE, "no parameters for a kernel that has some"));
+            return Err(Refusal::new(
+                INVALID_VALUE,
+                "the launch passes no parameters, but the kernel declares some",
+            ));
         }
         packed.resize(offset, 0);
         // SAFETY: the list has one pointer per parameter, to as many bytes as the parameter has.

@@ -52,7 +52,7 @@ pub(crate) fn run(
     for (declared, param) in declared.iter().zip(&params) {
         if matches!(param.kind, ParamKind::Buffer { .. }) && !given.insert(word(declared, arguments)) {
             let reason =
-                format!("parameter `{}` is the address of an earlier one's allocation", declared.name);
+                format!("parameter `{}` is the same allocation as an earlier parameter", declared.name);
             return Err(Refusal::new(NOT_SUPPORTED, reason));
         }
     }
@@ -83,7 +83,8 @@ impl Extent {
         let product = |of: [u32; 3]| of.into_iter().map(u64::from).fold(1, u64::saturating_mul);
         let (ctas, threads, cluster) = (product(self.grid), product(self.block), product(self.cluster));
         if !(1..=1 << 24).contains(&ctas) || !(1..=1024).contains(&threads) {
-            let reason = format!("{ctas} CTAs of {threads} threads; at most 2^24 and 1024, and not 0");
+            let reason =
+                format!("{ctas} CTAs of {threads} threads; expected 1 to 2^24 CTAs of 1 to 1024 threads");
             return Err(Refusal::new(INVALID_VALUE, reason));
         }
         if self.cluster == [1; 3] {
@@ -94,7 +95,8 @@ impl Extent {
         }
         let fills = self.grid.iter().zip(self.cluster).all(|(all, some)| some != 0 && all % some == 0);
         if !fills || cluster > CLUSTERS[usize::from(self.any_cluster)] {
-            let reason = format!("clusters of {:?} in a grid of {:?}", self.cluster, self.grid);
+            let reason =
+                format!("clusters of {:?} CTAs do not fit a grid of {:?} CTAs", self.cluster, self.grid);
             return Err(Refusal::new(INVALID_CLUSTER_SIZE, reason));
         }
         Ok(())
@@ -131,8 +133,10 @@ fn parameter(
                     ParamKind::Buffer { element: Element::U8, bytes: content.clone(), expect: None }
                 }
                 Some((start, content)) if value - start < content.len() as u64 => {
-                    let reason =
-                        format!("parameter `{}` is {value:#x}, inside of an allocation", declared.name);
+                    let reason = format!(
+                        "parameter `{}` is {value:#x}, inside an allocation; expected its first address",
+                        declared.name
+                    );
                     return Err(Refusal::new(NOT_SUPPORTED, reason));
                 }
                 _ => scalar(Element::U64),

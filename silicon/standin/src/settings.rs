@@ -54,7 +54,7 @@ impl Settings {
             text.parse::<u32>().map_err(|_| {
                 Refusal::new(
                     INVALID_VALUE,
-                    format!("ATOMS_STANDIN_TROUBLE: `{trouble}`; expected a number behind `=`"),
+                    format!("ATOMS_STANDIN_TROUBLE: `{trouble}`; expected a number after `=`"),
                 )
             })
         };
@@ -74,7 +74,7 @@ impl Settings {
             ("flip", Some(read)) => self.flip = Some(number(read)?.into()),
             _ => {
                 let reason =
-                    format!("ATOMS_STANDIN_TROUBLE: no trouble `{trouble}`; expected such as hang=1");
+                    format!("ATOMS_STANDIN_TROUBLE: unknown trouble `{trouble}`; an example is hang=1");
                 return Err(Refusal::new(INVALID_VALUE, reason));
             }
         }

@@ -58,14 +58,15 @@ pub(super) fn convert(
         };
     };
     if (from, to, mode) == (Type::Bf16, Type::F32, FloatMode::PLAIN) && !integral {
-        // Compiled code shifts on every architecture, so a NaN keeps its bits.
+        // Conversion from bf16 to binary32 is a shift, as in compiled code of every architecture, so a NaN
+        // keeps its bits.
         return (a & 0xffff) << 16;
     }
     let value = exact(float, flush(float, a & ones(from.bits())));
     let Some(to) = to.as_float() else {
         return extended(to, float_to_int(to, mode.round, nan_to_zero, value));
     };
-    // Every format represents the rounded whole numbers exactly.
+    // A float rounded to a whole number has an exact representation in every format.
     let (value, round) = match integral {
         true => (to_whole(mode.round, value).copysign(value), Rounding::Nearest),
         false => (value, mode.round),

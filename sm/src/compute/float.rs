@@ -10,8 +10,8 @@ use atoms_isa::{FloatMode, FloatOp, FloatTest, FloatType, MinMax, MinMaxOf, Mufu
 use rustc_apfloat::{Float, ieee};
 use std::cmp::Ordering;
 
-/// Applies `op`, to both elements of a packed type. `widen` computes the low elements in binary32. `min`
-/// selects minimum instead of maximum.
+/// Computes a float operation; for a packed type, on both elements. With `widen`, computes only the low
+/// elements, in binary32. `min` selects minimum instead of maximum.
 pub(super) fn float(
     op: FloatOp,
     ty: FloatType,
@@ -63,7 +63,7 @@ pub(super) fn float(
     limited(ty, mode, result)
 }
 
-/// Operations with a rounding step per format.
+/// Operations that round their result to the format of the operands.
 #[derive(Clone, Copy)]
 enum Arithmetic {
     Add,
@@ -123,7 +123,7 @@ fn software<F: Float>(op: Arithmetic, round: Rounding, operands: [u64; 3]) -> Op
 pub(super) fn sqrt(ty: FloatType, rounding: Rounding, a: u64) -> u64 {
     let x = exact(ty, a);
     let root = x.sqrt();
-    // For 24-bit operands, binary64 is precise enough to decide the rounding of the root.
+    // For square roots of 24-bit significands, binary64 is precise enough to decide the rounding.
     if ty != FloatType::F64 || rounding == Rounding::Nearest || !root.is_normal() {
         return rounded(ty, rounding, root);
     }
@@ -205,7 +205,8 @@ pub(super) fn mufu(function: MufuFunction, bits: u32) -> u32 {
         MufuFunction::Lg2 => single(FloatOp::Lg2),
         MufuFunction::Sin => of_turns(f64::sin),
         MufuFunction::Cos => of_turns(f64::cos),
-        // `tanh.approx.f32` compiles to this function alone, and keeps subnormals.
+        // `tanh.approx.f32` compiles to this instruction without further code for subnormals, so the
+        // instruction keeps subnormals.
         MufuFunction::Tanh => {
             float(FloatOp::Tanh, FloatType::F32, FloatMode::PLAIN, false, [bits.into(), 0, 0], false) as u32
         }
@@ -215,7 +216,8 @@ pub(super) fn mufu(function: MufuFunction, bits: u32) -> u32 {
 }
 
 /// Computes a function of a binary64 whose low word is zero, and returns the high word of the result. Flushes
-/// subnormals, because `rcp.approx.ftz.f64` and `rsqrt.approx.ftz.f64` compile to this function alone.
+/// subnormals, because `rcp.approx.ftz.f64` and `rsqrt.approx.ftz.f64` compile to this instruction without
+/// further code.
 fn of_high_word(op: FloatOp, bits: u32) -> u32 {
     let whole = flushed(FloatType::F64, true, u64::from(bits) << 32);
     let result = float(op, FloatType::F64, FloatMode::PLAIN, false, [whole, 0, 0], false);

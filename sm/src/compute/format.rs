@@ -5,7 +5,7 @@ use atoms_isa::{FloatMode, FloatType, Rounding, Type};
 use rustc_apfloat::{Float, FloatConvert, Round, ieee};
 
 /// Canonical NaN of a format, the only NaN that arithmetic returns. Source: [PTX] floating-point
-/// instructions. For binary64 chosen: the default NaN of x86 and PTX.
+/// instructions. For binary64, the value is a choice: the default NaN of x86 and PTX.
 pub(super) fn nan(ty: FloatType) -> u64 {
     match ty {
         FloatType::F64 => 0x7ff8_0000_0000_0000,

@@ -97,8 +97,8 @@ fn single(
         IntOp::Mad24(part) => low(number(ty, product24(ty, part, a, b)) + z),
         IntOp::AbsDiff => low((x - y).abs()),
         IntOp::Sad | IntOp::SadParts => low((x - y).abs() + z),
-        // PTX leaves division by zero undefined. All ones and the dividend, as compiled code returns.
-        // [CHOSEN]
+        // PTX leaves division by zero undefined. As in compiled code, the quotient is all ones and the
+        // remainder is the dividend. [CHOSEN]
         IntOp::Div => low(x.checked_div(y).unwrap_or(-1)),
         IntOp::Rem => low(x.checked_rem(y).unwrap_or(x)),
         IntOp::Abs => low(x.abs()),

@@ -7,7 +7,8 @@ use crate::memory::{in_window, to_generic};
 use atoms_isa::{BoolOp, Compare, ComparePart, ComputeOp, FloatCompare, FloatType, Type};
 use std::cmp::Ordering;
 
-/// Computes one lane. `carries` is the number of negated operands of an operation with carries.
+/// Computes the results of one lane. `carries` is the number of negated operands of an addition with carry;
+/// each adds 1.
 ///
 /// Always inlined, so that a constant `op` leaves only its own match arm.
 #[inline(always)]

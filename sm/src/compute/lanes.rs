@@ -21,7 +21,7 @@ pub(crate) struct Part {
 struct Brought {
     low: Row,
     high: Row,
-    /// Source lane or distance of a shuffle (`by`), and its clamp and segment mask (`control`).
+    /// Source lane or distance of a shuffle (`by`), and its operand with clamp and segment mask (`control`).
     by: Row,
     control: Row,
     holds: u32,
@@ -31,7 +31,7 @@ struct Given {
     values: Row,
     preds: u32,
     uniform: u32,
-    /// Active lanes that read an inactive lane.
+    /// Bit mask of the active lanes that read an inactive lane (undefined in PTX).
     foreign: u32,
 }
 
@@ -152,7 +152,8 @@ fn result(op: &WarpOp, brought: &Brought, mask: u32) -> Given {
         WarpOp::Redux { op, .. } => {
             let combined = lanes(mask).map(|lane| low[lane]).reduce(|a, b| combine(op, a, b)).unwrap_or(0);
             given.uniform = match op {
-                // Combine a single lane with itself, so that it gets the same treatment as several lanes.
+                // For a single lane, combine its value with itself: this handles NaN and sign as for several
+                // lanes.
                 ReduxOp::MinF(_) | ReduxOp::MaxF(_) => combine(op, combined, combined),
                 _ => combined,
             };

@@ -35,9 +35,9 @@ enum Modifiers {
     Int,
     /// Negation is an inversion; the carry input adds the missing one (see [`IntOp::Add3`]).
     Carry,
-    /// Two's complement negation in each element of this many bits.
+    /// Two's complement negation in each element of a packed integer; elements have this many bits.
     Parts(u32),
-    /// Floats: these bits are the signs.
+    /// Floats: negation and absolute value change these sign bits.
     Signs(u64),
 }
 
@@ -135,7 +135,7 @@ struct Operands<'a, const COUNT: usize> {
     b: &'a [u64; COUNT],
     c: &'a [u64; COUNT],
     p: [u32; 3],
-    /// Number of negated operands of an operation with carries.
+    /// Number of negated operands of an addition with carry: each adds 1, because negation only inverts.
     carries: u64,
 }
 

@@ -75,7 +75,8 @@ impl Core<'_> {
             };
             let at = self.own_place(warp.cta_slot, address, 8, 8).map_err(failed)?;
             if arrival.op == Op::MbarArriveSm80 {
-                // A later load of the object is a wait.
+                // Code for sm_80 to sm_89 waits by loading the mbarrier object, so record that this address
+                // holds an object.
                 self.objects.insert((warp.cta_slot, address));
             }
             let asker = Asker { slot: warp.cta_slot, warp: slot, lane: lane as u32, pc };
@@ -143,7 +144,7 @@ impl Core<'_> {
             ExecError::access("copy", pc, lane, format!("{what}, mbarrier {barrier:#010x}: {message}"))
         };
         if !bytes.is_multiple_of(BULK_STEP) {
-            return Err(failed(format!("the size is not a multiple of {BULK_STEP}")));
+            return Err(failed(format!("the size is not a multiple of {BULK_STEP} bytes")));
         }
         let data = if block.way == BulkWay::AmongShared {
             Data::Shared(self.own_place(warp.cta_slot, from as u32, bytes, BULK_STEP).map_err(failed)?)
@@ -154,7 +155,7 @@ impl Core<'_> {
         let (action, size) = match block.reduction {
             None => (Action::Each(Op::Store), Size::B128),
             Some(Reduction { op: GlobalOp::Atomic(op), size }) => (Action::Each(op), size),
-            // 64-bit addition is the only supported operation that the unit does not have.
+            // 64-bit addition is the only supported reduction that the unit cannot execute as one operation.
             Some(Reduction { size, .. }) => (Action::Add64 { old: None }, size),
         };
         let mut targets = vec![(to, barrier)];
@@ -224,7 +225,7 @@ impl Core<'_> {
         alignment: u32,
     ) -> Result<SharedPlace, String> {
         if self.resolve(slot, address)?.slot != slot {
-            return Err("it names another CTA of the cluster".into());
+            return Err("the address is in another CTA of the cluster".into());
         }
         self.place_of(slot, address, bytes, alignment)
     }
@@ -248,7 +249,7 @@ impl Core<'_> {
     /// Handles a response of the cluster port, or the acceptance of a posted request.
     pub(super) fn cluster_answered(&mut self, answer: &Answer) -> Result<(), KernelError> {
         let transfer = &answer.transfer;
-        // The load of a flush is misaligned on purpose.
+        // A load that flushes posted requests is misaligned on purpose, so its fault is not an error.
         if answer.fault != Fault::None && transfer.reply != Reply::Flushed {
             return Err(match transfer.origin {
                 Origin::Lane { warp, lane, pc } => KernelError::Fault {

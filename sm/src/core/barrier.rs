@@ -101,7 +101,7 @@ impl Core<'_> {
         if rank >= count {
             return Err(format!(
                 "address {address:#010x} names rank {rank} of the cluster, which has {count} CTA(s); `cluster` of the \
-                 launch says how many"
+                 launch sets this number"
             ));
         }
         let sibling =
@@ -151,7 +151,7 @@ impl Core<'_> {
         let warps = |slot: &usize| self.warps[*slot].as_deref();
         let arrived = slots.iter().filter_map(warps).any(|w| w.live & w.at_cluster != 0);
         let complete = slots.iter().filter_map(warps).all(|w| w.live & !w.at_cluster == 0);
-        // All warps of a cluster start together, so all of them are counted.
+        // All warps of a cluster start together, so `complete` cannot miss a warp that has not started.
         if !arrived || !complete {
             return;
         }
@@ -194,7 +194,8 @@ impl Core<'_> {
     }
 }
 
-/// Records the object and parity of each lane's wait, for sleeps and for messages.
+/// Records the mbarrier object and the phase parity that each lane tests, for later sleeps and for error
+/// messages.
 fn note_question(warp: &mut Warp, request: &Request) {
     let asked = &mut warp.asked;
     for lane in lanes(request.mask) {

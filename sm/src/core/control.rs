@@ -30,8 +30,9 @@ fn go(warp: &mut Warp, index: usize, threads: u32, target: u32) {
 /// Size and alignment of an instruction in bytes.
 const INSTRUCTION_BYTES: u32 = 16;
 
-/// Instructions of a warp after which threads at [`Control::Reconverge`] continue without the missing
-/// threads. [CHOSEN: long enough for a typical loop, short compared with a lock held meanwhile]
+/// Number of instructions of a warp after which threads that wait at [`Control::Reconverge`] continue without
+/// the threads that have not arrived. [CHOSEN: long enough for a typical loop, short compared with the time
+/// for which a lock is held]
 const MEET_LIMIT: u32 = 1024;
 
 impl Core<'_> {
@@ -51,7 +52,7 @@ impl Core<'_> {
             Control::Trap if mask != 0 => {
                 let asked = !self.launch.cooperative && support::reads_grid_workspace(self.kernel);
                 let why = if asked {
-                    "; the kernel synchronizes its grid, which wants a cooperative launch: `cooperative = true`"
+                    "; the kernel synchronizes its grid: set `cooperative = true` in the launch file"
                 } else {
                     ""
                 };
@@ -82,7 +83,7 @@ impl Core<'_> {
             }
             Control::Reconverge { barrier } => {
                 let split = &mut warp.splits[index];
-                // If the guard excludes lanes, there is no limit.
+                // If the guard excludes lanes, the waiting threads have no limit.
                 split.limit = Some(MEET_LIMIT).filter(|_| mask == split.mask);
                 self.wait(warp, index, mask, Wait::Convergence(barrier.0 & 15));
             }
@@ -201,7 +202,7 @@ impl Core<'_> {
         let At { index, mask, pc, .. } = at;
         if let Some(lane) = lanes(mask).find(|lane| row[*lane] >> lane & 1 == 0) {
             let message = format!(
-                "lane {lane} is not in the mask {:#010x} that it gives, which PTX leaves undefined",
+                "lane {lane} waits with mask {:#010x}, which does not contain it; PTX leaves this undefined",
                 row[lane]
             );
             return Err(ExecError::operand(pc, message));
@@ -218,8 +219,8 @@ impl Core<'_> {
             if let Some((there, other)) = all.iter().find(blocks) {
                 let members = other.members().unwrap_or(0);
                 let message = format!(
-                    "lanes {here:#010x} wait with mask {named:#010x} and lanes {there:#010x} with mask {members:#010x}: they \
-                     name each other, and PTX wants the same mask and the same instruction of all that a mask names"
+                    "lanes {here:#010x} wait with mask {named:#010x} and lanes {there:#010x} with mask {members:#010x}: each \
+                     mask contains lanes of the other, so PTX requires the same mask and instruction for all these lanes"
                 );
                 return Err(ExecError::operand(pc, message));
             }
@@ -243,7 +244,7 @@ impl Core<'_> {
         let kind = self.kernel.source[pc as usize].mnemonic;
         self.wait_for_members(at, warp, &row, |mask| Wait::Collective { mask, kind })?;
         let here = |wait: Wait| matches!(wait, Wait::Collective { .. });
-        // The threads wait before the instruction, not after it.
+        // Set the program counter back to this instruction: the threads wait before it, not after it.
         warp.splits.iter_mut().filter(|s| s.mask & mask != 0 && here(s.wait)).for_each(|s| s.pc = pc);
         self.carry_out_collectives(warp);
         Ok(())
@@ -293,9 +294,9 @@ impl Core<'_> {
                 if threads.invert {
                     row = row.map(|word| !word);
                 }
-                // The threads that the guard selects are together. The operand names further threads; a live
-                // one that the guard does not select is apart. All threads of the split take the same
-                // direction.
+                // The guard selects `mask`, and the operand names threads that may have diverged from these.
+                // `apart` is true if a live thread of the operand is not in `mask`. All threads of the split
+                // take the same direction.
                 let apart = row[all.trailing_zeros() as usize % LANES] & warp.live & !mask != 0;
                 together(mask != 0 && apart == matches!(condition, BranchCondition::Apart(_)))
             }

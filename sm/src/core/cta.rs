@@ -2,14 +2,15 @@ use super::warp_slots::Slots;
 use crate::warp::{Split, Wait, Warp, lanes};
 use atoms_isa::BarrierVote;
 
-/// State of a block barrier, apart from the threads that wait at it.
+/// State of a block barrier. The splits that wait at the barrier are not part of it; they are in their warps.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Barrier {
     /// Threads that arrived without waiting (`BAR.ARV`).
     pub(crate) arrived: u32,
     /// Number of threads expected. `None` for all live threads of the CTA.
     pub(crate) expected: Option<u32>,
-    /// Vote: combination, number of threads that arrived with a predicate, number of true predicates.
+    /// Vote of the barrier: kind of combination, number of threads that arrived with a predicate, number of
+    /// true predicates.
     votes: Option<(BarrierVote, u32, u32)>,
 }
 
@@ -20,7 +21,7 @@ impl Barrier {
         self.votes = Some((vote, all + threads, held + holding));
     }
 
-    /// Result of the vote: a count, or all ones for true.
+    /// Result of the vote for every thread: a count, or all ones for true and 0 for false.
     fn outcome(&self) -> Option<u32> {
         let truth = |holds: bool| if holds { u32::MAX } else { 0 };
         self.votes.map(|(vote, all, held)| match vote {

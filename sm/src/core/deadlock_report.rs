@@ -1,4 +1,4 @@
-//! Positions of threads, for messages.
+//! Describes for error messages where the threads are and what they wait for.
 
 use super::Core;
 use crate::error::{InstructionPlace, WarpStanding};
@@ -41,8 +41,10 @@ impl Core<'_> {
                     (Some(_), _) | (None, Wait::Ready) if question.is_some() => {
                         format!("waiting {}", question.unwrap_or_default())
                     }
-                    (Some(request), _) if request.in_flight => "waiting for the unit's answer".to_string(),
-                    (Some(_), _) => "waiting to hand its request to the unit".to_string(),
+                    (Some(request), _) if request.in_flight => {
+                        "waiting for the response of the unit".to_string()
+                    }
+                    (Some(_), _) => "waiting until the unit accepts its request".to_string(),
                     (None, Wait::Ready) if warp.remote > 0 => {
                         "waiting for another CTA of the cluster".to_string()
                     }
@@ -55,11 +57,13 @@ impl Core<'_> {
                         format!("waiting for lanes {mask:#010x} at WARPSYNC")
                     }
                     (None, Wait::Collective { mask, .. }) => {
-                        format!("waiting for lanes {mask:#010x} to do the same")
+                        format!("waiting for lanes {mask:#010x} to execute the same instruction")
                     }
                     (None, Wait::Block(id)) => format!("waiting at block barrier {id}"),
-                    (None, Wait::Groups(most)) => format!("waiting for all groups of copies but {most}"),
-                    (None, Wait::Cluster) => "waiting at the cluster's barrier".to_string(),
+                    (None, Wait::Groups(most)) => {
+                        format!("waiting until at most {most} groups of copies are pending")
+                    }
+                    (None, Wait::Cluster) => "waiting at the cluster barrier".to_string(),
                 };
                 WarpStanding { place, pc, mask: split.mask, waiting }
             })

@@ -69,7 +69,7 @@ impl Core<'_> {
             }
             None => {
                 let message = format!(
-                    "a call of `{name}`, which the listing does not contain and this core does not have; it has {}",
+                    "call of `{name}`, which is neither in the listing nor in this core; the core has {}",
                     KNOWN.join(", ")
                 );
                 return Err(ExecError::operand(pc, message));

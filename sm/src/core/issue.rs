@@ -43,7 +43,7 @@ impl Core<'_> {
         let cta_slot = warp.cta_slot;
         self.warps[slot] = Some(warp);
         match result {
-            // The message needs the warp's data, and the warp has just returned to its slot.
+            // The error lacks the source line. Add it now, because the warp has just returned to its slot.
             Err(ExecError { pc, at }) => Err(at(self.place(slot, pc))),
             Ok(Then::Nothing) => Ok(()),
             Ok(Then::Barriers) => {
@@ -139,7 +139,7 @@ impl Core<'_> {
             Operation::Collective(collective) => self.collective(at, warp, collective)?,
             Operation::Control(control) => return self.control(at, warp, control),
             Operation::Unsupported => {
-                return Err(ExecError::operand(pc, "an instruction that was not decoded".into()));
+                return Err(ExecError::operand(pc, "this instruction is not supported".into()));
             }
         }
         Ok(Then::Nothing)

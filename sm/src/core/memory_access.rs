@@ -64,7 +64,8 @@ impl Core<'_> {
         {
             let lane = window.trailing_zeros();
             let address = addresses[lane as usize % LANES];
-            let message = format!("an atomic on a vector at {address:#x}, which is in shared memory");
+            let message =
+                format!("a vector atomic at {address:#x}, which is in shared memory, not in global memory");
             return Err(ExecError::access("global", pc, lane, message));
         }
         let bytes = size.bytes() as usize;

@@ -66,7 +66,8 @@ pub fn run_observed<P: MemoryPort>(
     while !core.finished() {
         let offered = core.offered;
         core.before_clock(&|row, bank| port.word(row, bank))?;
-        // Only once per request, even if the port does not accept it for several cycles.
+        // Report the origin of a request to the port only once, even if the port does not accept the request
+        // for several cycles.
         if offered != core.offered
             && let Some(origin) = core.origin()
         {
@@ -177,8 +178,8 @@ impl<'a> Core<'a> {
         let bytes = bytes.max(reserved.bytes.end.into());
         if bytes > memory {
             return Err(too_large(
-                format!("a CTA needs {bytes} bytes of shared memory, and there are {memory}"),
-                "lower `shared` or `dynamic_shared` of the launch, or take a configuration with more rows"
+                format!("a CTA needs {bytes} bytes of shared memory, but the configuration has {memory}"),
+                "lower `shared` or `dynamic_shared` of the launch, or use a configuration with more rows"
                     .into(),
             ));
         }
@@ -189,7 +190,7 @@ impl<'a> Core<'a> {
         if warps > max_warps {
             return Err(too_large(
                 format!(
-                    "a CTA of {} threads has {warps} warps, and the core has {max_warps}",
+                    "a CTA of {} threads has {warps} warps, but the core holds at most {max_warps}",
                     launch.threads()
                 ),
                 "lower `block` of the launch".into(),
@@ -198,7 +199,7 @@ impl<'a> Core<'a> {
         if !geometry.lanes.is_power_of_two() || geometry.lanes > 32 || geometry.slots == 0 {
             return Err(too_large(
                 format!("the port has {} lanes and {} CTA slots", geometry.lanes, geometry.slots),
-                "lanes are a power of two up to 32, and there is at least one slot".into(),
+                "use a power of two up to 32 lanes, and at least one slot".into(),
             ));
         }
         let allocation = (bytes, bytes.div_ceil(row_bytes));

@@ -22,7 +22,7 @@ fn as_global(op: Op) -> GlobalOp {
     }
 }
 
-/// Lanes that were together when the request was made.
+/// Lanes of the split that made the request with the lanes of `mask`.
 fn together(warp: &Warp, mask: u32) -> u32 {
     warp.splits.iter().map(|s| s.mask).find(|together| together & mask != 0).unwrap_or(mask)
 }
@@ -88,7 +88,7 @@ impl Core<'_> {
 
     pub(super) fn tell_reserved(&mut self, pc: u32, mask: u32, address: impl Fn(usize) -> u32) {
         let end = self.reserved.forbidden_end();
-        // Test all lanes first: requests are frequent, such addresses are rare.
+        // Test all lanes together first: requests are frequent, and accesses to reserved memory are rare.
         let below = |all, lane| all | u32::from(address(lane) & OFFSET < end) << lane;
         let forbidden = if end == 0 { 0 } else { (0..LANES).fold(0, below) & mask };
         if forbidden != 0 {
@@ -210,7 +210,7 @@ impl Core<'_> {
                     size: transfer.size,
                     addresses: &[u64::from(address); LANES],
                     operand: &[transfer.b; LANES],
-                    // Only a failed compare-and-store does not store.
+                    // Every operation stores, except a compare-and-store that failed.
                     stored: if compares && !answer.stored { 0 } else { mask },
                 };
                 self.observer.observe(self.cycle, &CoreEvent::Accessed(access));

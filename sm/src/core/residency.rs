@@ -24,7 +24,7 @@ pub(super) fn check_together(
     if size > 1 && arch.number() < FIRST_CLUSTERS {
         return Err(too_large(
             format!("a cluster of {size} CTAs on {arch}, which has no clusters"),
-            "drop `cluster` of the launch, or take a listing for sm_90 or later".into(),
+            "remove `cluster` from the launch, or use a listing for sm_90 or later".into(),
         ));
     }
     let (together, kind, key) = if launch.cooperative {
@@ -40,8 +40,11 @@ pub(super) fn check_together(
     for (what, needed, there) in limits {
         if together > 1 && needed > there.into() {
             return Err(too_large(
-                format!("a {kind} of {together} CTAs needs {needed} {what} at once, and there are {there}"),
-                format!("lower `{key}`, `block` or `shared` of the launch, or take a larger configuration"),
+                format!(
+                    "a {kind} of {together} CTAs needs {needed} {what} at the same time, but there are \
+                     only {there}"
+                ),
+                format!("lower `{key}`, `block` or `shared` of the launch, or use a larger configuration"),
             ));
         }
     }

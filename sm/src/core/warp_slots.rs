@@ -14,14 +14,14 @@ pub(super) struct Slots {
     own: Vec<u64>,
     /// First cycle in which the warp can issue. `u64::MAX` if another event must happen first.
     due: Vec<u64>,
-    /// Slots whose `due` has been reached (`ready`), slots with a later `due` (`later`), and the earliest
-    /// `due` of those (`next`).
+    /// Bit masks of the slots whose `due` has been reached (`ready`) and of those with a later `due`
+    /// (`later`); earliest cycle among the later ones (`next`).
     ready: u64,
     later: u64,
     next: u64,
-    /// Slots whose warp will be able to issue, or waits for a response.
+    /// Bit mask of the slots whose warp can issue at a known cycle (`due`), or waits for a response.
     moving: u64,
-    /// Slots whose cache entries must be recomputed.
+    /// Bit mask of the slots whose cache entries must be recomputed.
     stale: u64,
 }
 

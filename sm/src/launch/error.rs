@@ -12,7 +12,7 @@ pub enum LaunchError {
     Syntax { name: String, source: Box<toml::de::Error> },
     #[error("`{at}`: {message}; {help}")]
     Value {
-        /// Key, or parameter and key.
+        /// Key of the launch file that has the wrong value, or name of the parameter and key.
         at: String,
         message: String,
         help: String,
@@ -35,7 +35,7 @@ pub enum LaunchError {
 }
 
 pub(super) fn params_text<'p>(params: impl Iterator<Item = (&'p str, u32, u32)>) -> String {
-    let each = params.map(|(name, at, bytes)| format!("`{name}` in {at} to {}", at + bytes - 1));
+    let each = params.map(|(name, at, bytes)| format!("`{name}` in bytes {at} to {}", at + bytes - 1));
     let text = each.collect::<Vec<_>>().join(", ");
     if text.is_empty() { "none".into() } else { text }
 }
@@ -55,7 +55,7 @@ impl LaunchError {
     }
 
     pub(super) fn too_many(at: &str, found: String, most: u64) -> LaunchError {
-        LaunchError::value(at, found, format!("there are at most {most}"))
+        LaunchError::value(at, found, format!("at most {most} are allowed"))
     }
 
     pub(crate) fn value(

@@ -18,9 +18,9 @@ pub struct Expectation {
 pub enum Order {
     #[default]
     Given,
-    /// In any order. Each value must occur as often as expected.
+    /// Values are compared in any order. Each value must occur as often as expected.
     Any,
-    /// In any order, and each value any number of times (comparison as sets).
+    /// Values are compared as sets: in any order, and each value any number of times.
     Set,
 }
 
@@ -31,7 +31,7 @@ pub enum Outcome {
         compared: usize,
     },
     Differs {
-        /// Index of the first different element.
+        /// Index of the first element that differs from the expected one.
         index: usize,
         expected: String,
         found: String,

@@ -157,7 +157,8 @@ impl Launch {
             && wanted != program.arch
         {
             return Err(LaunchError::Unfit(format!(
-                "the launch is for {wanted}, the listing for {}; drop `arch` to run either",
+                "the launch is for {wanted}, but the listing is for {}; remove `arch` from the launch to \
+                 run it",
                 program.arch
             )));
         }
@@ -167,7 +168,7 @@ impl Launch {
         program.kernel(&self.kernel).ok_or_else(|| {
             let known: Vec<&str> = program.kernels.iter().map(|k| k.name.as_str()).collect();
             let (name, known) = (&self.kernel, known.join(", "));
-            LaunchError::Unfit(format!("no kernel `{name}` in the listing; there is {known}"))
+            LaunchError::Unfit(format!("the listing has no kernel `{name}`; it has {known}"))
         })
     }
 
@@ -181,21 +182,22 @@ impl Launch {
         let mut launch = self.clone();
         if let Some(required) = threads.filter(|required| *required != self.block) {
             let message =
-                format!("{:?}, and kernel `{}` is for CTAs of {required:?}", self.block, kernel.name);
-            return Err(LaunchError::value("block", message, "it has .reqntid"));
+                format!("{:?}, but kernel `{}` requires CTAs of {required:?}", self.block, kernel.name);
+            return Err(LaunchError::value("block", message, "the kernel declares .reqntid"));
         }
         let most: Option<u64> = max_threads.map(|most| most.iter().map(|n| u64::from(*n)).product());
         if let Some(most) = most.filter(|most| u64::from(self.threads()) > *most) {
-            let message = format!("{} threads, and kernel `{}` is for {most}", self.threads(), kernel.name);
-            return Err(LaunchError::value("block", message, "at most that many: it has .maxntid"));
+            let message =
+                format!("{} threads, but kernel `{}` allows at most {most}", self.threads(), kernel.name);
+            return Err(LaunchError::value("block", message, "the kernel declares .maxntid"));
         }
         if let Some(required) = cluster.filter(|required| *required != self.cluster) {
             if self.cluster != [1; 3] {
                 let message = format!(
-                    "{:?}, and kernel `{}` is for clusters of {required:?}",
+                    "{:?}, but kernel `{}` requires clusters of {required:?}",
                     self.cluster, kernel.name
                 );
-                return Err(LaunchError::value("cluster", message, "it has .reqnctapercluster"));
+                return Err(LaunchError::value("cluster", message, "the kernel declares .reqnctapercluster"));
             }
             launch.cluster = required;
             launch.check_cluster()?;
@@ -224,7 +226,7 @@ impl Launch {
         let [grid, cluster] = [self.grid, self.cluster];
         if grid.into_iter().zip(cluster).any(|(all, some)| all % some != 0) {
             let message = format!("clusters of {cluster:?} CTAs do not fill a grid of {grid:?}");
-            let help = "in x, y and z the grid is a multiple of the cluster";
+            let help = "the grid must be a multiple of the cluster in x, y and z";
             return Err(LaunchError::value("cluster", message, help));
         }
         Ok(())
@@ -262,7 +264,7 @@ impl Launch {
         let gives = |found: String| {
             let given = params_text(given.iter().copied());
             let help = "list every parameter in order of declaration, with its type";
-            Err(LaunchError::Unfit(format!("kernel `{name}` {found}, and the launch gives {given}; {help}")))
+            Err(LaunchError::Unfit(format!("kernel `{name}` {found}, but the launch has {given}; {help}")))
         };
         if let Some(declared) = &kernel.params {
             let places = declared.iter().map(|d| (d.offset, d.bytes));

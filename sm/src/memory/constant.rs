@@ -114,7 +114,7 @@ impl ConstantBank {
         u32::from_le_bytes(whole.copied().unwrap_or_else(wrapping))
     }
 
-    /// Two words, the low word first.
+    /// Returns the 64-bit value of two words: the low word is at `offset`, the high word at `offset + 4`.
     pub(crate) fn pair(&self, offset: u32) -> u64 {
         u64::from(self.word(offset)) | u64::from(self.word(offset.wrapping_add(4))) << 32
     }

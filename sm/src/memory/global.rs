@@ -9,8 +9,8 @@ pub(crate) const SHARED_WINDOW_HIGH: u32 = 0x7f00;
 /// High word of generic addresses of local memory.
 pub(crate) const LOCAL_WINDOW_HIGH: u32 = 0x7e00;
 
-/// Width of the offset in a window for code before sm_60, and numbers of the windows of shared and local
-/// memory. [CHOSEN: the numbers]
+/// Windows of shared and local memory for code before sm_60: width of the offset in bits, and number of each
+/// window. [CHOSEN: the numbers]
 const LOW_WINDOW_BITS: u32 = 24;
 const LOW_SHARED: u64 = 1;
 const LOW_LOCAL: u64 = 2;
@@ -38,8 +38,8 @@ pub(crate) const PARAM_WINDOW_HIGH: u32 = 0x7d00;
 
 pub(crate) const CONSTANTS: std::ops::Range<u64> = atoms_isa::ptx::CONSTANTS;
 
-/// Address and size of the driver's workspace for a cooperative grid: its size in bytes, and the counter word
-/// of the grid's barrier. [CHOSEN: the address]
+/// Address of the driver's workspace for a cooperative grid, and size of the workspace in bytes. The
+/// workspace contains its own size and the counter word of the grid barrier. [CHOSEN: the address]
 pub(crate) const GRID_WORKSPACE: u64 = 0x7c00_0000_0000;
 const GRID_WORKSPACE_BYTES: u32 = 8;
 
@@ -83,7 +83,7 @@ struct Region {
 
 pub(crate) struct GlobalMemory {
     regions: Vec<Region>,
-    /// Buffer of the last access. Most accesses go to the same buffer as the one before.
+    /// Index of the buffer of the last access, which is tried first.
     recent: usize,
 }
 
@@ -120,7 +120,8 @@ impl GlobalMemory {
         self.regions.into_iter().map(|r| (r.base, r.bytes)).collect()
     }
 
-    /// Finds the bytes at an address, and returns true if they are constant. `bytes` is a power of two.
+    /// Finds the bytes at an address, and returns true if they are constant memory. `bytes` is a power of
+    /// two.
     fn find(&mut self, address: u64, bytes: usize) -> Result<(&mut [u8], bool), String> {
         if address & (bytes as u64 - 1) != 0 {
             return Err(misaligned(address, bytes));
@@ -153,13 +154,13 @@ impl GlobalMemory {
 
     #[cold]
     fn outside(&self, address: u64, bytes: usize) -> String {
-        let access = format!("{bytes} bytes at global address {address:#x} lie in no buffer");
+        let access = format!("{bytes} bytes at global address {address:#x} are not inside a buffer");
         let distance = |r: &&Region| {
             let end = r.base + r.bytes.len() as u64;
             if address < r.base { r.base - address } else { address.saturating_sub(end) }
         };
         match self.regions.iter().min_by_key(distance) {
-            None => format!("{access}: the launch has none"),
+            None => format!("{access}: the launch has no buffers"),
             Some(region) => {
                 let Region { name, base, bytes, .. } = region;
                 let offset = i128::from(address) - i128::from(*base);
@@ -183,7 +184,7 @@ impl GlobalMemory {
     pub(crate) fn store(&mut self, address: u64, bytes: usize, value: u128) -> Result<(), String> {
         let (found, constant) = self.find(address, bytes)?;
         if constant {
-            return Err(format!("{bytes} bytes written at {address:#x}, which are constant"));
+            return Err(format!("{bytes} bytes written at {address:#x}, which is constant memory"));
         }
         found.copy_from_slice(&value.to_le_bytes()[..bytes]);
         Ok(())

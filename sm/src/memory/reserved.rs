@@ -3,7 +3,8 @@
 use atoms_isa::Arch;
 use std::ops::Range;
 
-/// Offset of the second part from the first reserved byte. [CHOSEN: the driver decides]
+/// Offset in bytes of the second part of the reserved memory from the first reserved byte. [CHOSEN: the
+/// driver decides]
 const SECOND: u32 = 0x100;
 
 /// Alignment of reserved bytes after the CTA's own bytes, so that accesses of every size are aligned.
@@ -16,7 +17,7 @@ pub(crate) struct ReservedShared {
     pub(crate) bytes: Range<u32>,
     /// True if the kernel reads the offset of the reserved bytes. If false, an access to them is an error.
     pub(crate) used: bool,
-    /// Offset of the first part from the first reserved byte.
+    /// Offset in bytes of the first part of the reserved memory from the first reserved byte.
     first: u32,
 }
 

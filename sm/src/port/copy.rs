@@ -31,7 +31,7 @@ pub(crate) enum Data {
 
 #[derive(Clone, Copy)]
 pub(crate) enum Action {
-    /// [`Op::Store`], or an atomic of the unit.
+    /// Operation that writes each piece to shared memory: [`Op::Store`], or an atomic of the unit.
     Each(Op),
     /// Loads from shared memory, then stores to global memory at `to`, or reduces into it. In each group of
     /// 16 bytes, only bytes with a set bit in `written` are stored.
@@ -83,7 +83,7 @@ pub(crate) struct Copy {
     pub(crate) asker: Asker,
     payload: Option<Payload>,
     completion: Option<Completion>,
-    /// True if the thread can wait for the copy itself.
+    /// True if the thread can wait for the copy directly, without an mbarrier object.
     counted: bool,
     /// Bytes whose writes were handed to the port (`sent`), and bytes whose writes were answered or posted
     /// (`written`).
@@ -298,7 +298,7 @@ impl CopyEngine {
 
     fn wait_for_latency(&mut self, cycle: u64, number: u64) {
         let [least, most] = self.latency.map(i128::from);
-        // The value lies between two u32 values, so it fits.
+        // Cannot truncate: the value lies between two u32 values.
         let latency = self.random.between(least, most) as u64;
         self.due.push(Reverse((cycle + latency, number)));
     }
@@ -343,7 +343,7 @@ impl CopyEngine {
                     None => {
                         let address = place.address.wrapping_add(copy.sent);
                         let place = SharedPlace { address, ..place };
-                        // Load without sign extension.
+                        // Load without sign extension: a copy only moves the bits.
                         let size = if payload.size == Size::S32 { Size::U32 } else { payload.size };
                         let load = Transfer::posted(Op::Load, size, place, origin);
                         return Ok(Some(Transfer { red: false, ..load }));

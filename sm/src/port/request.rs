@@ -58,7 +58,7 @@ impl RequestOperands {
     }
 }
 
-/// Parts of an address, which the port adds.
+/// Summands of an address: register, scale, uniform register, immediate. The port adds them.
 pub(crate) struct Address {
     pub(crate) ra: Row,
     pub(crate) scale: u8,
@@ -78,7 +78,7 @@ impl Address {
         }
     }
 
-    /// Address that is complete in each lane.
+    /// Address that is only a register value per lane, without summands.
     pub(crate) fn plain(ra: Row) -> Address {
         Address { ra, scale: 0, ur: 0, imm: 0, absolute: false }
     }
@@ -270,8 +270,10 @@ impl Request {
         })
     }
 
-    /// Handles the response to the current piece. `holds` are the lanes whose predicate is true. `results` is
-    /// `None` for a wake-up. Returns `true` if this was the last piece.
+    /// Handles the unit's response to the current piece of the request: the lanes that the port takes
+    /// together. `holds` is the mask of the port's lanes whose predicate is true. `results` has the value of
+    /// Rd for each lane; `None` if the unit answered with a wake-up, which returns only predicates. Returns
+    /// `true` if this was the last piece.
     pub(crate) fn answer(
         &mut self,
         holds: u32,
@@ -286,7 +288,8 @@ impl Request {
             let mut values = [0; LANES];
             lanes(mask).for_each(|lane| values[lane] = results[lane - first as usize]);
             if self.op.row().result == ResultKind::MergedArrival {
-                // A low word is a mask of port lanes, relative to the first lane of the piece.
+                // The low word of each result is a mask of port lanes. Shift it, because lane 0 of the port
+                // is lane `first` of the warp.
                 lanes(mask).for_each(|lane| {
                     let low = values[lane] as u32;
                     values[lane] ^= u128::from(low) ^ u128::from(low << first);

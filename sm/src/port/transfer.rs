@@ -14,18 +14,19 @@ pub(crate) enum Origin {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reply {
     None,
-    /// The request follows posted requests of the warp. Its response shows that they are done.
+    /// Answers a load that follows posted requests of the warp. The response shows that the posted requests
+    /// are done.
     Flushed,
-    /// Writes the old word to a register.
+    /// The response holds the old word, which is written to a register.
     Old {
         dst: Reg,
     },
-    /// Writes to a register if the compare-and-store has stored.
+    /// The response states if the compare-and-store has stored, which is written to a register.
     Stored {
         dst: Reg,
     },
-    /// Adds the operand to 64 bits by compare-and-store, repeated until it stores. Writes the old value to a
-    /// register.
+    /// 64-bit addition by a load and compare-and-store, repeated until the compare-and-store succeeds. The
+    /// old value is written to a register.
     Add64 {
         operand: u64,
         dst: Reg,

@@ -3,7 +3,8 @@
 use crate::warp::LANES;
 use std::rc::Rc;
 
-/// Row of a clock: the threads of a warp, or the copies that they have started.
+/// Row of a vector clock, with one time per lane: for the threads of a warp, or for the copies that they have
+/// started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Row(pub(super) u64);
 

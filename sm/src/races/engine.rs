@@ -23,7 +23,7 @@ pub(super) struct Rule {
     /// True if a fence directly before the access also releases the access: compilers emit this pair for one
     /// release.
     pub(super) fenced: bool,
-    /// Bit mask of loaded words whose value no instruction uses.
+    /// Bit mask of the loaded words whose value no instruction uses. Bit `n` is word `n` of the load.
     pub(super) unused: u8,
 }
 
@@ -75,9 +75,9 @@ pub(super) struct Engine {
     pub(super) findings: Findings,
 }
 
-/// Row of a warp. `which` is 0 for the threads, 1 for copies with a group wait, 2 for other copies. 3 is for
-/// writes of copies of kind 1 to global memory, for which a wait until the source has been read is not
-/// enough.
+/// Row of a warp in a vector clock. `which` is 0 for the threads, 1 for copies with a group wait, 2 for other
+/// copies. 3 is for the writes to global memory of copies of kind 1: a wait until the source has been read
+/// does not cover them.
 fn row(cta: u32, warp: u32, which: u64) -> Row {
     Row((u64::from(cta) << 12 | u64::from(warp & 0xfff)) << 2 | which)
 }
@@ -358,7 +358,7 @@ impl Engine {
         let release = release.map(|release| Release { site: site.unwrap_or(release.site), ..release });
         let place = SyncPlace { memory, word: address / 4 };
         if op == Op::MbarArriveSm80 {
-            // Code waits for two-word objects by loading the high word.
+            // Code for mbarrier objects of two words waits by loading the high word.
             let high = SyncPlace { word: place.word + 1, ..place };
             self.sync.write(high, true, release.into_iter());
         } else {

@@ -118,21 +118,24 @@ impl Finding {
     pub fn advice(&self) -> String {
         let Finding { kind, first, second, .. } = self;
         if (first.copy || second.copy) && *kind != RaceKind::Scope {
-            return "wait for the copy before: for its group (cp.async.wait_group) or the mbarrier object that it \
-                    completes at, and then, in other threads, at a barrier"
+            return "wait for the end of the copy: for its group (cp.async.wait_group) or its mbarrier object; \
+                    other threads then also need a barrier"
                 .into();
         }
         let (scope, barrier) = if first.cta == second.cta {
             (".cta", "a block barrier (bar.sync), or ")
         } else if first.cluster == second.cluster {
-            (".cluster", "the cluster's barrier (barrier.cluster), or ")
+            (".cluster", "the cluster barrier (barrier.cluster), or ")
         } else {
             (".gpu", "")
         };
-        let order = format!("{barrier}release by one and acquire by the other, of scope {scope}");
+        let order =
+            format!("{barrier}a release in one thread and an acquire in the other, both of scope {scope}");
         match kind {
-            RaceKind::Scope => format!("give both scope {scope} or a wider one"),
-            RaceKind::PlainAndAtomic => format!("make both atomic, of scope {scope}, or order them: {order}"),
+            RaceKind::Scope => format!("give both atomics scope {scope} or a wider scope"),
+            RaceKind::PlainAndAtomic => {
+                format!("make both accesses atomic with scope {scope}, or order them: {order}")
+            }
             RaceKind::Plain => format!("order them: {order}"),
         }
     }

@@ -131,7 +131,7 @@ impl Races<'_> {
         let mask = access.threads.mask;
         let instruction = self.kernel.instructions.get(access.pc as usize);
         if instruction.is_some_and(|i| matches!(i.operation, Operation::Control(Control::Sleep { .. }))) {
-            // A sleep reads the object only for itself.
+            // A sleep reads the mbarrier object only to end in time. Threads learn nothing from this read.
             return;
         }
         let rule = self.rules.get(access.pc as usize).copied().unwrap_or(Rule::WEAK);
@@ -144,7 +144,7 @@ impl Races<'_> {
             GlobalOp::Store => (0, mask),
             GlobalOp::Wide(_) => (mask, mask),
             GlobalOp::Atomic(op) => match (op.row().class, op.row().result) {
-                // A result of 0 tells nothing about the word (spec 5.3).
+                // A CAST that fails tells the thread nothing about the word (spec 5.3).
                 (OpClass::Compare, ResultKind::Flag) => (access.stored, access.stored),
                 (OpClass::Compare, _) => (mask, access.stored),
                 (OpClass::Barrier, ResultKind::Predicate) => (access.stored, 0),

@@ -16,7 +16,7 @@ pub(super) struct Record {
     /// Lane in the row. For a block copy, this is not the lane that started the copy.
     pub(super) lane: u8,
     pub(super) time: u32,
-    /// Bit mask of the accessed bytes of the word.
+    /// Bit mask of the accessed bytes of the word. Bit `n` is byte `n`.
     pub(super) bytes: u8,
     /// Value that a plain store has written, if known.
     pub(super) value: Option<u32>,

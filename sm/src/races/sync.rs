@@ -49,7 +49,7 @@ impl Object {
     }
 
     fn apply(&mut self, op: Op, b: u64) {
-        // Lanes arrive one by one here.
+        // This function is called once per lane, so an arrive without a count is one arrival.
         let b = if matches!(op, Op::MbarArrive | Op::MbarArriveDrop) { 1 } else { b };
         let odd = self.odd();
         let step = mbarrier::step(op, self.bits, b);

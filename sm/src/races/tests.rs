@@ -157,7 +157,7 @@ fn messages_are_passed_by_release_and_acquire() {
             (0, 0, Write(DATA)), (0, 0, Store(FLAG, Relaxed, CTA)),
             (0, 1, Load(FLAG, Acquire, CTA)), (0, 1, Read(DATA)),
         ], &[RaceKind::Plain]),
-        ("no fence behind the load", &[
+        ("no fence after the load", &[
             (0, 0, Write(DATA)), (0, 0, Store(FLAG, Release, CTA)),
             (0, 1, Load(FLAG, Relaxed, CTA)), (0, 1, Read(DATA)),
         ], &[RaceKind::Plain]),
@@ -169,15 +169,15 @@ fn messages_are_passed_by_release_and_acquire() {
             (0, 0, Write(DATA)), (0, 0, Fence(Acquire, CTA)), (0, 0, Store(FLAG, Relaxed, CTA)),
             (0, 1, Load(FLAG, Acquire, CTA)), (0, 1, Read(DATA)),
         ], &[RaceKind::Plain]),
-        ("a plain flag hands over nothing", &[
+        ("a plain flag orders nothing", &[
             (0, 0, Write(DATA)), (0, 0, Fence(Sc, CTA)), (0, 0, Write(FLAG)),
             (0, 1, Load(FLAG, Acquire, CTA)), (0, 1, Read(DATA)),
         ], &[RaceKind::PlainAndAtomic, RaceKind::Plain]),
         ("reading back is a race as well", &[
             (0, 0, Read(DATA)), (0, 1, Write(DATA)),
         ], &[RaceKind::Plain]),
-        ("two reads are none", &[(0, 0, Read(DATA)), (0, 1, Read(DATA))], &[]),
-        ("a chain of atomics hands the release on", &[
+        ("two reads do not race", &[(0, 0, Read(DATA)), (0, 1, Read(DATA))], &[]),
+        ("a chain of atomics passes the release on", &[
             (0, 0, Write(DATA)), (0, 0, Store(FLAG, Release, CTA)),
             (0, 1, Exch(FLAG, Relaxed, GPU)),
             (0, 1, Load(FLAG, Acquire, CTA)), (0, 1, Read(DATA)),
@@ -212,7 +212,7 @@ fn scopes_must_include_each_other() {
             (0, 0, Write(DATA)), (0, 0, Store(FLAG, Release, CTA)),
             (1, 0, Load(FLAG, Acquire, CTA)), (1, 0, Read(DATA)),
         ], &[RaceKind::Scope, RaceKind::Plain]),
-        ("one of the two too narrow is enough", &[
+        ("one of two scopes is too narrow", &[
             (0, 0, Exch(FLAG, Relaxed, GPU)), (1, 0, Exch(FLAG, Relaxed, CTA)),
         ], &[RaceKind::Scope]),
         (".cluster inside the cluster", &[
@@ -226,7 +226,7 @@ fn scopes_must_include_each_other() {
             (0, 0, Write(DATA)), (0, 0, Fence(AcqRel, CTA)), (0, 0, Store(FLAG, Relaxed, GPU)),
             (1, 0, Load(FLAG, Acquire, GPU)), (1, 0, Read(DATA)),
         ], &[RaceKind::Plain]),
-        ("nor does a narrow fence acquire from it", &[
+        ("a narrow fence does not acquire from another CTA", &[
             (0, 0, Write(DATA)), (0, 0, Store(FLAG, Release, GPU)),
             (1, 0, Load(FLAG, Relaxed, GPU)), (1, 0, Fence(AcqRel, CTA)), (1, 0, Read(DATA)),
         ], &[RaceKind::Plain]),
@@ -236,7 +236,7 @@ fn scopes_must_include_each_other() {
         ("an atomic and a plain store", &[
             (0, 0, Exch(FLAG, Relaxed, GPU)), (0, 1, Write(FLAG)),
         ], &[RaceKind::PlainAndAtomic]),
-        ("too narrow, but in order", &[
+        ("a scope that is too narrow, but ordered accesses", &[
             (0, 0, Exch(FLAG, Relaxed, CTA)), (0, 0, Store(DATA, Release, GPU)),
             (1, 0, Load(DATA, Acquire, GPU)), (1, 0, Exch(FLAG, Relaxed, CTA)),
         ], &[]),
@@ -247,20 +247,20 @@ fn scopes_must_include_each_other() {
 fn machine_code_does_not_say_which_accesses_to_shared_memory_are_atomic() {
     #[rustfmt::skip]
     check(Memory::Shared(0), &[
-        ("a fence, a store, a load until the value is right", &[
+        ("a fence, a store, a polling load", &[
             (0, 0, Write(DATA)), (0, 0, Fence(AcqRel, CTA)), (0, 0, Sts(FLAG)),
             (0, 1, Taken(FLAG)), (0, 1, Read(DATA)),
         ], &[]),
         ("without the fence", &[
             (0, 0, Write(DATA)), (0, 0, Sts(FLAG)), (0, 1, Taken(FLAG)), (0, 1, Read(DATA)),
         ], &[RaceKind::Plain]),
-        ("to a plain load the store is plain", &[
+        ("the store races with a plain load", &[
             (0, 0, Fence(AcqRel, CTA)), (0, 0, Sts(FLAG)), (0, 1, Read(FLAG)),
         ], &[RaceKind::Plain]),
-        ("and to an atomic", &[
+        ("the store races with an atomic", &[
             (0, 0, Fence(AcqRel, CTA)), (0, 0, Sts(FLAG)), (0, 1, Atoms(FLAG)),
         ], &[RaceKind::PlainAndAtomic]),
-        ("a store that is plain for certain", &[
+        ("a store that is certainly plain", &[
             (0, 0, Write(FLAG)), (0, 1, Taken(FLAG)),
         ], &[RaceKind::PlainAndAtomic]),
         ("a store ends the chain of a release", &[
@@ -268,10 +268,10 @@ fn machine_code_does_not_say_which_accesses_to_shared_memory_are_atomic() {
             (0, 0, Sts(FLAG + 4)), (0, 0, Sts(FLAG)),
             (0, 1, Taken(FLAG)), (0, 1, Read(DATA)), (0, 1, Read(FLAG + 4)),
         ], &[RaceKind::Plain]),
-        ("an atomic behind a fence is released with it", &[
+        ("a fence releases the atomic directly after it", &[
             (0, 0, Fence(AcqRel, CTA)), (0, 0, Atoms(FLAG)), (0, 1, Atoms(FLAG)), (0, 1, Read(FLAG)),
         ], &[]),
-        ("not behind a plain access", &[
+        ("a fence, a plain access, an atomic", &[
             (0, 0, Fence(AcqRel, CTA)), (0, 0, Write(DATA)), (0, 0, Atoms(FLAG)), (0, 1, Atoms(FLAG)),
             (0, 1, Read(FLAG)), (0, 1, Read(DATA)),
         ], &[RaceKind::PlainAndAtomic, RaceKind::Plain]),
@@ -323,7 +323,7 @@ fn barriers_order_those_who_meet() {
         ("before the barrier they are not in order", &[
             (0, 0, Write(DATA)), (0, 1, Read(DATA)), (0, 0, Block), (0, 1, Block),
         ], &[RaceKind::Plain]),
-        ("nor behind it", &[
+        ("after the barrier they are not in order", &[
             (0, 0, Block), (0, 1, Block), (0, 0, Write(DATA)), (0, 1, Read(DATA)),
         ], &[RaceKind::Plain]),
         ("a thread that ended has arrived", &[
@@ -396,7 +396,7 @@ fn threads_of_a_warp_are_in_order_while_they_are_together() {
             rule: Rule::WEAK,
         });
     };
-    // Lane 0 writes and lane 1 reads: together, apart, and together again.
+    // Lane 0 writes and lane 1 reads: first in one split, then in separate splits, then in one split again.
     for (first, second, races) in [(0b11, 0b11, 0), (0b01, 0b10, 1)] {
         let mut engine = Engine::default();
         engine.start(0, 0, &[0b11]);

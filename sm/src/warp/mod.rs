@@ -16,10 +16,11 @@ use arrival_states::States;
 use atoms_isa::{Kernel, Pred};
 use std::collections::BTreeMap;
 
-/// Weight of a YIELD, which compilers put into loops that wait for another thread.
+/// Weight of a YIELD, in loop iterations. Compilers put YIELD into loops that wait for another thread.
 pub(crate) const YIELD_WEIGHT: u32 = 16;
 
-/// Weight after which threads no longer wait to reconverge. [CHOSEN]
+/// Weighted number of loop iterations of other threads after which waiting threads continue without
+/// reconverging. [CHOSEN]
 const ROUNDS_LIMIT: u32 = 512;
 
 /// Every `UNEVEN` turns, one split is skipped. Otherwise splits and warps whose loops run in lockstep could
@@ -103,7 +104,7 @@ pub(crate) struct Split {
 pub(crate) enum Busy {
     No,
     Until(u64),
-    /// Waits for the responses to the warp's requests.
+    /// The warp waits for the responses to its requests.
     Request,
 }
 
@@ -274,7 +275,7 @@ impl Warp {
                 | Wait::Groups(_) => {}
             }
         }
-        // No running thread is left that could arrive.
+        // The threads can continue alone if no running thread is left that could arrive.
         let goes_on =
             |s: &Split| matches!(s.wait, Wait::Ready | Wait::Until(_)) || self.all_there(s).is_some();
         if !self.splits.iter().any(goes_on) {
@@ -325,7 +326,8 @@ impl Warp {
         }
     }
 
-    /// Releases the splits whose limit is used up. Other threads no longer wait for theirs.
+    /// Releases the waiting splits whose instruction limit is used up. Other threads no longer wait for the
+    /// threads of these splits.
     fn end_waits(&mut self) {
         for index in 0..self.splits.len() {
             let split = &mut self.splits[index];
@@ -363,7 +365,7 @@ impl Warp {
             }
             self.join(going, |w| w == wait);
         }
-        // A thread that waits elsewhere may have waited for these threads.
+        // A thread that waits elsewhere may have waited for the released threads, so check all waits again.
         self.converge();
     }
 

@@ -66,7 +66,7 @@ impl Registers {
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Uniform {
     regs: [u32; 256],
-    /// Bit 7 is UPT.
+    /// Bit mask of the uniform predicates. Bit 7 is UPT.
     pub(super) preds: u8,
 }
 

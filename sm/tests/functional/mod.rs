@@ -24,7 +24,7 @@ impl Default for Shape {
 struct Waiter {
     tag: u8,
     mask: u32,
-    /// Address of the byte that holds the parity (`at`), and parity of the awaited phase (`odd`).
+    /// Address of the byte that holds the phase parity (`at`), and parity of the awaited phase (`odd`).
     at: usize,
     odd: bool,
     limit: u32,
@@ -83,7 +83,8 @@ impl FunctionalPort {
         self.memory[at..at + bytes].iter().rev().fold(0, |acc, b| acc << 8 | u128::from(*b))
     }
 
-    /// Executes an operation on an object in memory, whose fields are negated counts (spec 6.2, 6.3).
+    /// Executes an operation on an mbarrier object in memory. The fields of the object are negated counts
+    /// (spec 6.2, 6.3).
     fn barrier(&mut self, op: Op, at: usize, b: u64) -> u64 {
         let old = self.load(at, 8) as u64;
         if op == Op::MbarArriveSm80 {

@@ -223,7 +223,7 @@ fn an_fst_that_was_not_closed_is_read_with_its_hier_file() {
     let [path, listed] = ["killed.fst", "killed.fst.hier"].map(|name| dir.path().join(name));
     std::fs::write(&path, [&bytes[..at], &[255], &[0; 40]].concat()).unwrap();
     let error = WaveFile::open(&path).unwrap_err().to_string();
-    assert!(error.contains("a file with `.hier` behind the name"), "{error}");
+    assert!(error.contains("has `.hier` appended"), "{error}");
     let scope = |name: &str| [&[254, 0], name.as_bytes(), &[0, 0]].concat();
     let signal =
         |kind: u8, name: &str, bits: u8, alias: u8| [&[kind, 0], name.as_bytes(), &[0, bits, alias]].concat();

@@ -155,7 +155,7 @@ fn renames_shifts_and_patterns_bring_together_what_belongs_together() {
     assert_eq!(WaveDiff::compare(sides, &rest).unwrap().compared, 4);
     let none = DiffOptions { only: vec![SignalPattern::new("nothing")], ..DiffOptions::default() };
     let error = WaveDiff::compare(sides, &none).unwrap_err().to_string();
-    assert_eq!(error, "5 signals are on both sides, and the patterns choose none of them");
+    assert_eq!(error, "5 signals are on both sides, and the patterns select none of them");
     let clock = DiffOptions { clock: Some("clkk".to_owned()), ..DiffOptions::default() };
     let error = WaveDiff::compare(sides, &clock).unwrap_err().to_string();
     assert_eq!(error, "clock: there is no signal `clkk`; there is top.clk");

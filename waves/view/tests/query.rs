@@ -219,17 +219,17 @@ const WRONG: &[(&str, usize, &str)] = &[
     ("rtl.passes >",                12,     "expected a signal or a value, found the end"),
     ("(rtl.passes > 1",             0,      "this parenthesis is not closed"),
     ("rtl.passes > 1)",             14,     "expected &&, || or the end, found `)`"),
-    ("passes > 1",                  0,      "`passes` may be 2 signals: top.rtl.passes, top.model.passes; write more of the path"),
+    ("passes > 1",                  0,      "`passes` matches 2 signals: top.rtl.passes, top.model.passes; write more of the path"),
     ("rtl.pases > 1",               0,      "there is no signal `rtl.pases`; there is top.rtl.passes, top.model.passes"),
     ("rtl.passes == FIVE",          14,     "there is no signal `FIVE`"),
     ("op",                          0,      "a text is not true or false"),
-    ("op == 3",                     0,      "a text is compared with a number"),
+    ("op == 3",                     0,      "a text cannot be compared with a number"),
     ("op == CSA.SPIN",              6,      "`top.req_op` is never `CSA.SPIN`; its values are: CAS.SPIN, not_now"),
     ("done || 'not ever' != op",    8,      "`top.req_op` is never `not_ever`; its values are: CAS.SPIN, not_now"),
-    ("op < CAS",                    3,      "texts are equal (==) or not (!=)"),
+    ("op < CAS",                    3,      "texts can be compared only with == and !="),
     ("rtl.passes == 0xg",           14,     "expected a number such as 12, 0x1f or 0b101"),
     ("rising(rtl.stall)",           0,      "there is no `rising(..)`; there are rose, fell and changed"),
-    ("rose(op)",                    5,      "a text rises and falls no more than it is true"),
+    ("rose(op)",                    5,      "a text cannot rise or fall; use changed(..)"),
     ("op == 'CAS",                  6,      "a text without its closing '"),
     ("rtl.passes = 3",              11,     "found `=`"),
     ("rtl.stall & done",            10,     "found `&`"),
@@ -246,7 +246,7 @@ fn what_is_wrong_is_named_with_its_place() {
     }
     let deep = format!("{}done", "!(".repeat(100_000));
     let error = WaveQuery::new(&file, &deep).map(drop).unwrap_err();
-    assert!(error.problem.starts_with("more than 64 parentheses"), "{}", error.problem);
+    assert!(error.problem.ends_with("nested more than 64 deep"), "{}", error.problem);
     let shown = WaveQuery::new(&file, "op < CAS").map(drop).unwrap_err().to_string();
-    assert_eq!(shown, "texts are equal (==) or not (!=)\n  op < CAS\n     ^");
+    assert_eq!(shown, "texts can be compared only with == and !=\n  op < CAS\n     ^");
 }

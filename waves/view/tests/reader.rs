@@ -249,7 +249,12 @@ fn an_excerpt_that_does_not_fit_says_how_large_it_would_be() {
         panic!("{error}")
     };
     assert!((5000 * 65536..5000 * 66000).contains(&bytes), "{bytes}");
-    assert!(error.to_string().ends_with("312 MiB in memory, more than the 256 MiB that are held; choose a narrower window or fewer signals"), "{error}");
+    assert!(
+        error.to_string().ends_with(
+            "312 MiB in memory, more than the limit of 256 MiB; choose a narrower window or fewer signals"
+        ),
+        "{error}"
+    );
     let narrow = Excerpt::read(&path, 4000..4010, |_| true).unwrap();
     assert_eq!(narrow.signals[0].changes.len(), 10, "what is before the window takes no memory");
 }
@@ -264,7 +269,7 @@ const MALFORMED: &[(&str, &str)] = &[
     ("$scope module top",                       "line 1: the file ends in $scope, before its $end"),
     ("$timescale 3 parsec $end",                "line 1: $timescale `3parsec`: expected 1, 10 or 100 of s, ms"),
     ("$timescale 1 ns $end\n1!",                "line 2: expected a declaration, such as $var, found `1!`"),
-    ("$upscope $end",                           "$upscope without a $scope"),
+    ("$upscope $end",                           "$upscope without an open $scope"),
     ("$var wire many ! a $end",                 "a $var of `many` bits"),
     ("$var wire 4294967295 ! a $end",           "a $var of `4294967295` bits: expected a number, at most 16777216"),
     ("$var wire 1 ! $end",                      "line 1: a $var without a name"),
@@ -285,7 +290,7 @@ const MALFORMED_VALUES: &[(&str, &str)] = &[
     ("#.5\n",                                   "line 2: `#.5`: expected a time"),
     ("#0\nb0b0b1 !\n",                          "line 3: `b` in a number: expected digits 0, 1, x, z"),
     ("#0\n\u{7}\u{8}garbage here\n",            "line 3: expected a time (#1200), a change"),
-    ("#0\n$var wire 1 ! a $end\n",              "line 3: `$var` behind $enddefinitions"),
+    ("#0\n$var wire 1 ! a $end\n",              "line 3: `$var` after $enddefinitions"),
     ("#0\npDU 0 6 !\n",                         "line 3: extended VCD is not supported"),
     ("$dumpports pD 6 6 ! $end\n",              "line 2: extended VCD is not supported"),
 ];
@@ -323,7 +328,7 @@ const LENIENT: &[(&str, &str, &[&str], Expected)] = &[
      &["line 1: $timescale is not 1, 10 or 100 of a unit: all times are multiplied by its number"],
      &[(0, "0000"), (2, "0001")]),
     ("$timescale 1 ns $end",    "#0 0!\n#3.0 1!\n#4.75 0!\n#5. 1!",
-     &["line 3 and 2 more: a time has a fraction, which is left out"],
+     &["line 3 and 2 more: a time has a fraction, which is ignored"],
      &[(0, "0000"), (3, "0001"), (4, "0000"), (5, "0001")]),
     ("$timescale 1 ns $end",    "#10 b1 !\n#9 b10 !\n#10 b11 ! #11 b100 !",
      &["line 3: time goes back: the changes there are read at the latest time so far"],
@@ -332,7 +337,7 @@ const LENIENT: &[(&str, &str, &[&str], Expected)] = &[
      &["line 3 and 1 more: a vector without digits is read as 0"],
      &[(0, "0001"), (5, "0000"), (5, "0000"), (6, "xxxx")]),
     ("$timescale 1 ns $end",    "#0 b0b00 ! #1 b0b1010 ! #2 b0Bx ! #3 b0b !",
-     &["line 2: a vector without digits is read as 0", "line 2 and 3 more: a second prefix `0b` in front of the digits is left out"],
+     &["line 2: a vector without digits is read as 0", "line 2 and 3 more: a second prefix `0b` before the digits is ignored"],
      &[(0, "0000"), (1, "1010"), (2, "xxxx"), (3, "0000")]),
 ];
 

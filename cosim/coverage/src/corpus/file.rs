@@ -30,10 +30,10 @@ impl From<serde_json::Error> for CorpusError {
         // The file was truncated: its writer was interrupted, or the disk was full.
         CorpusError(match error.is_eof() {
             true => format!(
-                "the corpus ends in the middle, in line {}: restore it, or leave it away and it is built anew",
+                "the corpus file is truncated in line {}: restore it, or delete it; the next run then builds a new one",
                 error.line()
             ),
-            false => format!("no corpus: {error}"),
+            false => format!("not a corpus: {error}"),
         })
     }
 }
@@ -161,14 +161,13 @@ impl Corpus {
 
     /// Reads a corpus for `model`.
     ///
-    /// # Errors
-    /// [`CorpusError`] if the text is truncated, has another format version, or is no corpus.
+    /// # Errors [`CorpusError`] if the text is truncated, has another format version, or is not a corpus.
     pub fn read(text: &str, model: &Model) -> Result<Read, CorpusError> {
         let version: Version = serde_json::from_str(text)?;
         if version.format != FORMAT {
             let found = version.format;
             return Err(CorpusError(format!(
-                "the corpus has format {found}, this version reads format {FORMAT}"
+                "the corpus has format {found}, but this version of ATOMS reads format {FORMAT}"
             )));
         }
         let file: File = serde_json::from_str(text)?;
@@ -184,8 +183,8 @@ impl Corpus {
                 let bins = legend.len();
                 let Some(numbers) = numbers(&spans, bins) else {
                     return Err(CorpusError(format!(
-                        "episode {entry} of the corpus, group `{group}`: `{spans}` is no list of bins such as \
-                         `0-5 7` below {bins}"
+                        "episode {entry} of the corpus, group `{group}`: `{spans}` is not a list of bins \
+                         below {bins}, such as `0-5 7`"
                     )));
                 };
                 let known = model.groups.iter().find(|known| known.name == group);

@@ -17,7 +17,8 @@ pub struct KeptEpisode {
     pub episode: Episode,
     /// Name of the test that found the episode.
     pub found_by: String,
-    /// Known hits. An entry read from a file knows only the bins for which it is listed first.
+    /// Bins that the episode is known to hit. For an entry read from a file: only the bins that no earlier
+    /// entry of the file hits.
     pub hit: BitVec,
 }
 
@@ -80,8 +81,8 @@ impl Corpus {
         while left.any() {
             let gain = |entry: &KeptEpisode| (entry.hit.clone() & &left).count_ones() as u64;
             let gains = from.iter().map(|entry| (gain(entry), entry.cost()));
-            // Compare bins for cost by cross multiplication. The cheaper entry wins a tie, then the first
-            // one.
+            // Compare the ratios of new bins to cost by cross multiplication. If two ratios are equal, the
+            // cheaper entry wins, then the first one.
             let best = gains.enumerate().max_by(|(at, (gain, cost)), (other_at, (other, other_cost))| {
                 let (this, that) =
                     (u128::from(*gain) * u128::from(*other_cost), u128::from(*other) * u128::from(*cost));

@@ -200,17 +200,17 @@ fn bad_files_are_named() {
     assert_eq!(
         message(half),
         format!(
-            "the corpus ends in the middle, in line {line}: restore it, or leave it away and it is built anew"
+            "the corpus file is truncated in line {line}: restore it, or delete it; the next run then builds a new one"
         )
     );
     assert_eq!(
         message(&good.replace("\"format\":1", "\"format\":7")),
-        "the corpus has format 7, this version reads format 1"
+        "the corpus has format 7, but this version of ATOMS reads format 1"
     );
     let spans = |spans: &str| message(&good.replace("\"0 5\"", spans));
     let wrong = |spans: &str| {
         format!(
-            "episode 0 of the corpus, group `ports`: `{spans}` is no list of bins such as `0-5 7` below 6"
+            "episode 0 of the corpus, group `ports`: `{spans}` is not a list of bins below 6, such as `0-5 7`"
         )
     };
     for bad in ["0 6", "5-0", "0-x", "3 3", "0-99999999999999999999"] {
@@ -221,7 +221,7 @@ fn bad_files_are_named() {
         "episode 0 of the corpus has bins of group `ports`, which the file does not list"
     );
     let knob = message(&good.replace("\"seed\"", "\"profile\":{\"ops\":[\"ADDD\"]},\"seed\""));
-    assert!(knob.starts_with("no corpus: no operation `ADDD`; there are ADD, MIN,"), "{knob}");
-    assert!(message("[]").starts_with("no corpus: "));
-    assert!(message("").starts_with("the corpus ends in the middle"));
+    assert!(knob.starts_with("not a corpus: no operation `ADDD`; there are ADD, MIN,"), "{knob}");
+    assert!(message("[]").starts_with("not a corpus: "));
+    assert!(message("").starts_with("the corpus file is truncated"));
 }

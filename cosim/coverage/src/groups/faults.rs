@@ -1,4 +1,4 @@
-//! Groups for requests that fault, and for requests that only just do not.
+//! Coverage groups for requests that fault, and for addresses that are only just legal.
 
 use atoms_ops::Fault;
 
@@ -15,11 +15,11 @@ table! {
     /// Position of the lane that the fault reports.
     values Named { First = "lane 0", Between = "a lane between", Last = "last lane", }
     cover FaultLane "fault" (operation: AnyOp, fault: Why, lane: Named)
-    "Errors are whole for every operation, whichever lane errs, and the lowest such lane is named." "2.4, 3.3";
+    "Every operation can fault in every lane: a request with a fault accesses no memory, and its response names the lowest lane with an error." "2.4, 3.3";
     |config| (fault != Why::Misaligned || operation.0.row().sizes.iter().any(|size| size.bytes() > 1))
         && (lane != Named::Between || config.num_lanes > 2);
 
-    /// Number of lanes with a fault, and kinds of faults.
+    /// Number of lanes with an address error, and number of different errors among them.
     values Erring {
         Alone = "the lane alone takes part", OneOfMany = "one of several lanes", Several = "several lanes, one fault",
         Mixed = "several lanes, both faults", All = "all of several lanes",
@@ -27,7 +27,7 @@ table! {
     /// Kind of address error of a lane.
     values Bad { Misaligned = "misaligned", OutOfRange = "out of range", }
     cover FaultMix "fault_mix" (first_fault: Bad, lanes_that_err: Erring)
-    "The first of several faults counts, whatever the others are, and good lanes beside a bad one are left out as well." "2.4";
+    "If several lanes have an address error, the response reports the error of the lowest of them; the lanes without an error access no memory either." "2.4";
     |config| lanes_that_err != Erring::Several || config.num_lanes > 2;
 
     /// Way in which an address lies outside the allocation.
@@ -36,7 +36,7 @@ table! {
         Far = "farther behind",
     }
     cover OutOfRange "out_of_range" (size: AnySize, port: Port, address: Outside)
-    "The check compares rank, then the last byte of the access with the size of the part: each way to fail, by size." "1.3, 1.4, 2.4";
+    "The address check compares the rank, then the last byte of the access with the size of the allocation (`part` in bin names): each way to fail, in each access size." "1.3, 1.4, 2.4";
     |config| match address {
         Outside::Rank => port == Port::Warp,
         // An allocation may end at any byte, so only a single-byte access can never straddle the end.
@@ -46,19 +46,19 @@ table! {
 
     values Edge { First = "first access of the part", Last = "ends with the part", }
     cover PartEdge "part_edge" (size: AnySize, port: Port, place: Edge)
-    "The first and the last bytes of a part are inside: off by one shows here and in `out_of_range`." "1.3, 2.4";
+    "Accesses at the first and at the last bytes of an allocation (`part` in bin names) are legal: an off-by-one error of the address check shows here and in `out_of_range`." "1.3, 2.4";
 
-    /// Bytes of an address beyond a multiple of the access size.
+    /// Bytes by which an address exceeds a multiple of the access size.
     numbers Excess: 15 from 1;
     cover Misalignment "misalignment" (size: AnySize, bytes_beyond: Excess)
-    "Each low bit of an address is checked, as many as the size has." "2.4";
+    "The misalignment check reads each address bit below the access size, so each remainder is a bin." "2.4";
     |_| u32::from(bytes_beyond.0) < size.0.bytes();
 
     cover Bystander "bystander" (lane_that_takes_no_part: Bad)
-    "A lane that takes no part raises no error, however bad its address." "2.6";
+    "An inactive lane causes no fault, whatever its address." "2.6";
 
     cover ClusterIllegal "cluster_illegal" (operation: ObjectOp, result: Wanted)
-    "Objects of another CTA know only some operations, and those without a result." "6.7";
+    "On an mbarrier object of another CTA, only some operations are legal, and only without a result; all others fault as illegal." "6.7";
     |_| !operation.0.cluster_legal(result == Wanted::None);
 }
 

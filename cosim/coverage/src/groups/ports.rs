@@ -1,4 +1,4 @@
-//! Groups for ports, queues and the CTA table.
+//! Coverage groups for ports, queues and the CTA table.
 
 use super::values::Port;
 use crate::cross::table;
@@ -9,16 +9,17 @@ table! {
     /// State of the waiter table: at least one request is suspended, or none.
     values AnySuspended { None = "none suspended", Some = "some suspended", }
     cover BackPressure "back_pressure" (response: Answer, cluster_response: Answer, wake_up: Answer, waiters: AnySuspended)
-    "Each port may be held while others go on, in every combination, and none may lose an answer or change another's." "4.6, 6.3";
+    "Each port may be held while others continue, in every combination, and none may lose a response or change the response of another port." "4.6, 6.3";
 
     values Passing {
         Warp = "a warp pass", Posted = "a posted cluster request", Faulty = "a posted cluster request that faults",
         Answered = "a cluster request that owes a response",
     }
-    /// State of the cluster responses while a pass completes.
+    /// State of the cluster responses while a pass completes: none waits to be taken, one waits to be taken,
+    /// or the unit has no room for another one.
     values Room { Free = "none stands untaken", Held = "one stands untaken", None = "no room is left", }
     cover ClusterResponses "cluster_responses" (goes_on: Passing, responses: Room)
-    "A cluster response that is not taken holds up nothing that owes none: warps and posted requests go by, and what owes one has had its room reserved." "4.6, 4.7";
+    "A cluster response that is not taken does not block warp requests and posted requests, which owe no cluster response; a request that owes one has reserved room for it." "4.6, 4.7";
 
     numbers Level: 17 from 0;
     /// Requests that enter and leave a queue in one cycle.
@@ -27,7 +28,7 @@ table! {
         Refuses = "refuses", RefusesGoes = "refuses while one goes",
     }
     cover Queue "queue" (port: Port, requests: Level, traffic: Traffic)
-    "Ready depends on the level alone: full, empty and every level between, with requests that come and go in one cycle." "4.6";
+    "Ready of a queue depends only on its level: empty, full and every level between, with requests that enter and leave in one cycle." "4.6";
     |config| {
         let depth = match port { Port::Warp => config.queue_depth, Port::Cluster => 2 };
         let level = u32::from(requests.0);
@@ -45,11 +46,11 @@ table! {
         Given = "given a part", TakenAway = "taken away", NoSlot = "refused: no such slot",
         Beyond = "refused: behind the end of memory", Overlap = "refused: another slot's rows",
     }
-    /// Allocation of the slot before the write.
+    /// Allocation (`part`) of the slot before the write.
     values Had { None = "had none", Part = "had a part", }
     values Waited { No = "at once", Yes = "after waiting", }
     cover CtaWrite "cta_write" (outcome: Written, slot: Had, taken: Waited)
-    "A write that is refused leaves the slot without a part, whatever it had, and none is taken while a request of the slot is inside." "1.3";
+    "A refused write leaves the slot without an allocation (`part` in bin names), even if it had one. No write is taken while a request of the slot is in flight." "1.3";
     |config| match outcome {
         Written::Given | Written::TakenAway | Written::Beyond => true,
         Written::NoSlot => config.num_cta_slots < 16 && slot == Had::None && taken == Waited::No,
@@ -65,19 +66,20 @@ table! {
     ranges Rank { Zero = "0" to 0, Few = "1-15" to 15, Many = "16-255" to 255, }
 
     cover CtaPart "cta_part" (bytes: PartSize, rank: Rank)
-    "A part may end anywhere in its last row, and owns that row all the same; the rank is checked in every address." "1.3, 1.4";
+    "An allocation may end anywhere in its last row, and owns this whole row; the rank is compared in every address." "1.3, 1.4";
     |config| bytes != PartSize::Rows || config.num_rows > 2;
 
-    /// Whole words of an allocation in its last row. 0 if the allocation ends within the first word of that
-    /// row.
+    /// Number of words that an allocation uses completely in its last row. 0 if the allocation ends within
+    /// the first word of that row.
     numbers LastRow: 65 from 0;
-    /// Position of the written allocation relative to that of another slot.
+    /// Position of the written allocation relative to the allocation of another slot, which the names call
+    /// `part`.
     values Neighbour {
         Shares = "begins in the last row of a part", Follows = "begins in the row behind a part",
         Shared = "its last row is the first of a part", Followed = "its last row is in front of a part",
     }
     cover CtaNeighbour "cta_neighbour" (words_in_the_last_row: LastRow, write: Neighbour)
-    "A last row belongs to its part however little of it is used: a write that shares it is refused, and one beside it is not." "1.3";
+    "An allocation (`part` in bin names) owns its whole last row, however little of it is used: a write that shares this row is refused, a write of the rows next to it is not." "1.3";
     |config| config.num_cta_slots > 1 && u32::from(words_in_the_last_row.0) <= config.num_banks;
 
     /// Size of an allocation in bytes, independent of the configuration's rows.
@@ -87,39 +89,39 @@ table! {
     }
 
     cover AllocationSize "allocation" (bytes: Allocation)
-    "Sizes and rows go up to the 16 MiB of the window, in registers of 25 and 16 bits." "1.3";
+    "Allocations reach up to the 16 MiB of the shared-memory window: their sizes need 25 bits, their row numbers 16." "1.3";
     |config| {
         let at = bytes as usize;
         at == 0 || config.bytes() > Allocation::MOST[at - 1].into()
     };
 
-    /// Content of the unit in a cycle of reset.
+    /// Content of the unit in a reset cycle.
     values Inside {
         Nothing = "nothing", Queued = "requests in a queue", Issue = "a request at issue",
         Pipeline = "passes on their way", Writes = "a pass about to write", Waiters = "waiters",
         Answer = "an answer not taken", WakeUp = "a wake-up not taken",
     }
     cover ResetInside "reset" (inside: Inside)
-    "A reset drops whatever is inside, in each place where something can be, and leaves memory as it is." "4.8";
+    "A reset drops all requests, wherever they are in the unit, and does not change memory." "4.8";
 
     /// Port that delivers responses or wake-ups.
     values AnswerPort { Response = "response", Cluster = "cluster response", WakeUp = "wake-up", }
-    /// Cycles for which a response is held.
+    /// Number of cycles for which a response or wake-up is held.
     ranges HoldCycles { Few = "1-15" to 15, Some = "16-99" to 99, Many = "100 and more" to u32::MAX, }
     cover Hold "hold" (port: AnswerPort, cycles: HoldCycles)
-    "However long an answer is not taken, it stays as it is and nothing behind it is lost." "4.6, 6.3";
+    "A response or wake-up does not change while it is not taken, and nothing that follows it is lost." "4.6, 6.3";
 
     values Fate { Taken = "taken", Refused = "refused", }
     cover CtaBackToBack "cta_back_to_back" (first: Fate, second: Fate)
-    "A write is checked in the cycle in which it is taken and refused in the next, when another may be under way." "1.3";
+    "A write of the CTA table is checked in the cycle in which it is taken and refused in the next, in which a second write may be taken." "1.3";
 
-    /// Requests that keep a write of the CTA table waiting.
+    /// Requests that delay a write of the CTA table.
     values WaitsFor { Requests = "requests on their way", Waiters = "waiters", Both = "both", }
     cover CtaWait "cta_wait" (write_waits_for: WaitsFor)
-    "An allocation stays while a request of its slot is inside, suspended or not." "1.3";
+    "An allocation cannot change while a request of its slot is in flight or suspended." "1.3";
 
-    /// Write of the CTA table while a request is suspended.
+    /// Write of the CTA table while a request is suspended in MBAR.TRY_WAIT (a waiter).
     values Meanwhile { Waits = "of a waiter's slot waits", Goes = "of another slot is taken", }
     cover CtaSuspended "cta_suspended" (write: Meanwhile)
-    "A suspended request holds the allocation of its own slot, and of no other." "1.3, 6.3";
+    "A suspended request delays writes of its own slot's allocation, and no other writes." "1.3, 6.3";
 }

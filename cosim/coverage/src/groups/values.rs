@@ -1,4 +1,4 @@
-//! Dimensions that several groups share.
+//! Dimensions that several coverage groups share.
 
 use atoms_ops::{Op, OpClass, Size};
 
@@ -130,8 +130,8 @@ impl Kind {
         }
     }
 
-    /// Returns true if the kind exists at this port. The cluster port has no operation that only looks at
-    /// objects (spec 6.7).
+    /// Returns true if requests of this port can have a pass of this kind. Kind `Look` (phase tests and
+    /// MBAR.INVAL) does not exist at the cluster port (spec 6.7).
     pub fn comes_from(self, port: Port) -> bool {
         !(self == Kind::Look && port == Port::Cluster)
     }

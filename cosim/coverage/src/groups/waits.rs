@@ -1,4 +1,4 @@
-//! Groups for waits on phases: queries, suspension, wake-up.
+//! Coverage groups for waits on phases: queries, suspension, wake-up.
 
 use atoms_model::Config;
 
@@ -15,24 +15,24 @@ table! {
     /// Number of lanes that ask.
     values Asking { One = "one lane", Several = "several lanes", }
     cover Wait "wait" (operation: WaitOp, asked_by: By, complete_for: Complete, asking: Asking)
-    "The current or the preceding phase, named by parity or by the state of an arrival, is complete or not for each lane on its own." "6.5";
+    "For each lane separately, the queried phase is complete or not: the current phase or the one before, given by its parity or by the state that an arrival returned." "6.5";
     |_| complete_for != Complete::Some || asking == Asking::Several;
 
-    /// Reason why MBAR.TRY_WAIT is answered at once.
+    /// Reason why an MBAR.TRY_WAIT is answered without being suspended.
     values AtOnce {
         Complete = "complete for all lanes", Parities = "one object, two parities",
         SomeOfSeveral = "several objects, complete for some", NoneOfSeveral = "several objects, complete for none",
         Full = "table full",
     }
     cover NotSuspended "not_suspended" (because: AtOnce)
-    "A request is suspended only if all its lanes wait for one phase of one object and there is a place; every other case is answered." "6.3";
+    "A request is suspended only if all its lanes wait for one phase of one object and the waiter table has a free place; any other request is answered immediately." "6.3";
 
     /// Place in the waiter table.
     numbers Place: 32 from 0;
     /// Fill level of the waiter table after a new waiter.
     values Filled { Alone = "alone", Some = "others too", Full = "table full", }
     cover Suspends "suspends" (place: Place, table: Filled)
-    "Every place counts down and compares on its own; the first free one is taken, up to the last." "6.3";
+    "Each place of the waiter table has its own counter and comparator; a new waiter takes the first free place, up to the last." "6.3";
     |config| {
         let (place, places) = (u32::from(place.0), config.num_waiters);
         place < places && match table {
@@ -42,14 +42,14 @@ table! {
         }
     };
 
-    /// Time at which a completion wakes a waiter.
+    /// Time of the completion that wakes a waiter, counted from the suspension.
     values When { First = "in its first cycle", Later = "later", }
     /// Waiters woken by the completions of one cycle.
     values Woken {
         Alone = "alone", Several = "several at one object", Objects = "at several objects",
     }
     cover WokenBy "woken" (port: Port, suspended: When, waiters: Woken)
-    "A completion wakes every request suspended at its object and no other, from the first cycle on, whichever port brought it." "6.3";
+    "A completion wakes every request suspended at its object and no other, from the first cycle of the suspension on, whichever port caused it." "6.3";
     |config| match waiters {
         Woken::Alone => true,
         Woken::Several => config.num_waiters > 1,
@@ -65,34 +65,34 @@ table! {
     }
 
     cover TimeOut "time_out" (limit: LimitOf, cycles: LimitCycles)
-    "A limit is neither missed nor early, whether it is 1 or long, given or not." "6.10";
+    "A wait ends exactly at its limit, not earlier and not later, for short and long limits from the request or from the configuration." "6.10";
     // A longer wait would take most of a run. Group `wait_limit` covers such limits.
     |config| cycles != LimitCycles::Longer && cycles.possible(config, limit);
 
     cover WaitLimit "wait_limit" (limit: LimitOf, cycles: LimitCycles)
-    "Every bit of a limit counts: one that is cut off passes too early, also where nothing waits for its end." "6.10";
+    "Each bit of a limit matters, because a truncated limit ends a wait too early. A wait counts here when it is suspended, even if it does not reach its limit." "6.10";
     |config| cycles.possible(config, limit);
 
     /// Cycle of a completion relative to the last cycle before the limit.
     values Race { Before = "the cycle before", Same = "in the last cycle", After = "the cycle after", }
     cover LimitRace "limit_race" (limit: LimitOf, port: Port, completion: Race)
-    "Completion and limit in one cycle: completion counts; one cycle to either side is the other answer." "6.10";
+    "If phase completion and limit fall into one cycle, the completion counts. The cycles before and after are bins, too." "6.10";
     |config| completion != Race::Before || lasts(config, limit, 2);
 
     cover LimitRacePlace "limit_race_place" (place: Place, completion: Race)
-    "Every place compares its object and counts down on its own, and decides on its own which of the two came first." "6.3, 6.10";
+    "Each place of the waiter table decides separately which came first, the completion or the limit." "6.3, 6.10";
     |config| u32::from(place.0) < config.num_waiters;
 
     /// Handshake of a wake-up.
     values Taken { AtOnce = "taken at once", Held = "held", }
     cover WakePort "wake_port" (wake_up: Taken, others_ready: Few)
-    "Wake-ups go out one by one; those that are ready wait without losing their place." "6.3";
+    "Wake-ups are delivered one at a time; other waiters that are ready wait without losing their place in the waiter table." "6.3";
     |config| (others_ready as u32) < config.num_waiters;
 
-    /// Place that is answered, relative to the last answered place.
+    /// Place of the waiter table that gets its wake-up, relative to the place of the previous wake-up.
     values Order { Ahead = "a later place", Round = "round to an earlier place", Same = "the same place", }
     cover WakeOrder "wake_order" (next: Order)
-    "Places are answered in a circle, so that none waits for ever." "6.3";
+    "Wake-ups are delivered round-robin over the places of the waiter table, so that no waiter waits forever." "6.3";
     |config| next == Order::Same || config.num_waiters > 1;
 }
 

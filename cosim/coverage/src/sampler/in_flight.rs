@@ -15,18 +15,18 @@ pub(super) struct InFlightRequest {
     pub(super) port: Port,
     /// A cluster request is stored as a warp request of lane 0.
     pub(super) request: Arc<WarpRequest>,
-    /// Operation and size. None if they are no legal instruction at this port.
+    /// Operation and size. None if the codes are not a legal instruction at this port.
     pub(super) kind: Option<(Op, Size)>,
     pub(super) pipeline_kind: Option<Kind>,
     /// Participating lanes, limited to the lanes of the configuration.
     pub(super) mask: u32,
-    // The fields below are filled at issue.
+    // Bank of each lane. This field and those below are valid from issue on.
     pub(super) bank: [u8; MAX_LANES],
     pub(super) row: [u16; MAX_LANES],
     pub(super) byte: [u8; MAX_LANES],
-    /// Lanes that want each group of banks.
+    /// For each bank group: mask of the lanes that access it.
     pub(super) groups: [u32; MAX_BANKS],
-    /// Set of groups with at least one lane.
+    /// Mask of the bank groups that at least one lane accesses.
     pub(super) taken: u64,
     pub(super) conflicts: ConflictStats,
     pub(super) completions: u32,
@@ -34,9 +34,9 @@ pub(super) struct InFlightRequest {
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ConflictStats {
-    /// Highest number of lanes in one group of banks.
+    /// Highest number of lanes on one bank group.
     pub(super) degree: u32,
-    /// Highest number of different addresses in one group.
+    /// Highest number of different addresses on one bank group.
     pub(super) addresses: u32,
     /// Highest number of lanes at one address.
     pub(super) same: u32,

@@ -47,8 +47,8 @@ use step::{MemoryStep, Winners, winner};
 use tags::Tags;
 use waits::{Waiter, Waits};
 
-/// Number of passes that the sampler remembers. Passes this many steps apart are no neighbours. The number
-/// exceeds the longest pipeline.
+/// Number of latest passes, and of pipeline steps, that the sampler remembers. Passes this many steps apart
+/// do not count as neighbours. The longest pipeline has fewer steps.
 const APART: u32 = 16;
 
 pub struct Sampler {
@@ -56,12 +56,13 @@ pub struct Sampler {
     hits: Hits,
     shadow: Shadow,
     requests: InFlightRequests,
-    /// Winning lane of each bank, for the last [`APART`] passes, by serial number.
+    /// Winning lane of each bank, for the last [`APART`] passes. The index is the serial number of the pass
+    /// modulo [`APART`].
     winners: [Winners; APART as usize],
     /// Copy of the CAST.SPIN counters.
     spin: SpinTurns,
-    /// Pipeline steps. Starts at [`APART`], because a word that was never written counts as written in step
-    /// 0.
+    /// Number of pipeline steps so far. Starts at [`APART`], because a word that was never written counts as
+    /// written in step 0.
     step: u32,
     since_reset: SinceReset,
 }
@@ -77,7 +78,7 @@ struct SinceReset {
     last_pass: Option<(u32, PassIssued)>,
     /// Cycles for which the pass at issue has been held back.
     held: u32,
-    /// Content of the last stage when the stall began, and cycles of the stall.
+    /// Pass in the last stage when the stall began, and cycles of the stall so far.
     stall: Option<(Stalled, u32)>,
 }
 
@@ -246,7 +247,7 @@ impl Sampler {
         let request = self.requests.get(port_of(pass.cluster), pass.number);
         let (Some(kind), true) = (request.pipeline_kind, pass.banks != 0) else { return };
         if let Some((step, earlier)) = &self.since_reset.last_pass
-            // A pass that left issue long ago is no neighbour.
+            // A pass that was issued [`APART`] or more steps ago does not count as a neighbour.
             && self.step.wrapping_sub(*step) < APART
             && let Some(first_kind) = self.of(earlier).pipeline_kind
         {

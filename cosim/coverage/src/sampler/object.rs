@@ -27,7 +27,7 @@ pub(super) fn objects(step: &MemoryStep<'_>, hits: &mut Hits, shadow: &mut Shado
     }
 }
 
-/// Samples one step of the object that begins in bank `low`.
+/// Samples one operation on the mbarrier object whose low word is in bank `low`.
 fn one(step: &MemoryStep<'_>, hits: &mut Hits, shadow: &mut Shadow, low: usize, old: u64) {
     let lane = step.lane(low);
     let row = step.request.row[lane];

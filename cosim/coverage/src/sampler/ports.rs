@@ -81,9 +81,10 @@ pub(super) struct Table {
     allocations: [Option<AllocationWrite>; 16],
     inside: [Inside; 16],
     waiting: bool,
-    /// Write accepted in the previous cycle. Its outcome is known in this cycle.
+    /// CTA table write that was taken in the previous cycle. Its outcome (accepted or refused) is known in
+    /// this cycle.
     taken: Option<(AllocationWrite, Waited)>,
-    /// Outcome that was known in the previous cycle.
+    /// Outcome of a CTA table write that became known in the previous cycle. None if there was none.
     fate: Option<Fate>,
 }
 
@@ -96,14 +97,15 @@ impl Table {
         self.inside[usize::from(slot & 15)].requests += 1;
     }
 
-    /// Counts a request out after its last pass. A suspended request becomes a waiter.
+    /// Decrements the slot's requests in flight, after the last pass of a request. A suspended request
+    /// becomes a waiter.
     pub(super) fn leave(&mut self, slot: u8, suspended: bool) {
         let inside = &mut self.inside[usize::from(slot & 15)];
         inside.requests = inside.requests.saturating_sub(1);
         inside.waiters += u16::from(suspended);
     }
 
-    /// Counts a waiter of the slot out when its wake-up reaches the port.
+    /// Decrements the slot's waiters, when a wake-up reaches the port.
     pub(super) fn wake(&mut self, slot: u8) {
         let inside = &mut self.inside[usize::from(slot & 15)];
         inside.waiters = inside.waiters.saturating_sub(1);

@@ -22,7 +22,7 @@ use crate::groups::values::{AnyOp, AnySize, Degree, Lane, ObjectOp, PlainOp, Por
 use crate::groups::{faults, requests};
 
 /// Samples a request that arrives at issue, with the allocation of its slot. `faulty` is true if the request
-/// has lanes but no pass.
+/// has active lanes but takes no pass, because of a fault.
 pub(super) fn at_issue(
     config: &Config,
     hits: &mut Hits,

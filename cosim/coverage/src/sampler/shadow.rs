@@ -11,7 +11,8 @@ use crate::groups::values::Width;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Word {
     pub(super) value: u32,
-    // Bit 0: part of a live object. Bits 31:1: pipeline step of the last write, modulo 2^31.
+    // Bit 0: 1 if the word belongs to a live mbarrier object. Bits 31:1: pipeline step of the last write,
+    // modulo 2^31.
     history: u32,
 }
 

@@ -13,7 +13,7 @@ use crate::groups::waits::{
     WaitLimit, WakeOrder, WakePort, When, Woken, WokenBy,
 };
 
-/// A request that is suspended or was.
+/// A request that is or was suspended in MBAR.TRY_WAIT.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiter {
     pub(super) slot: u8,
@@ -30,9 +30,9 @@ pub(super) struct Waits {
     table: [Option<Waiter>; 32],
     entering: Option<Waiter>,
     before: WaiterPlaces,
-    /// Set of places woken by a completion in the previous cycle.
+    /// Mask of the places of the waiter table that a completion woke in the previous cycle.
     woken: u32,
-    /// Set of places that timed out in the previous cycle.
+    /// Mask of the places of the waiter table that timed out in the previous cycle.
     expired: u32,
     last_answered: usize,
 }
@@ -51,7 +51,8 @@ impl Waits {
         let fell = now.suspended & !before.suspended;
         if let (Some(waiter), Some(place)) = (self.entering.take(), places(fell).next()) {
             self.table[place] = Some(waiter);
-            // A waiter woken in the same cycle still occupied its place when the new waiter chose one.
+            // A waiter woken in the same cycle still occupied its place when the unit selected a place for
+            // the new waiter.
             let taken = before.suspended | before.ready | fell;
             let filled = match taken.count_ones() {
                 all if all >= config.num_waiters => Filled::Full,

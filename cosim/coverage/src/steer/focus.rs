@@ -53,7 +53,8 @@ pub(super) fn profile<C: Steer>(bins: &[Vec<usize>], rng: &mut dyn Rng) -> Profi
     focus.finish(rng)
 }
 
-/// Sets the knobs `p` of the focus `f`, by the values of a bin.
+/// Implements [`Steer`] for groups: a block sets the knobs `p` of the profile in the focus `f` to the values
+/// of a bin.
 macro_rules! steer {
     ($($($group:path)|+ [$f:ident, $p:ident, $key:pat] $body:block)*) => {
         $($(impl Steer for $group {

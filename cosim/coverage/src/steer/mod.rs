@@ -14,11 +14,11 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::{Group, Model};
 
-/// One of this many episodes is not steered, to hit bins that steering does not aim at.
+/// One episode out of this many is not steered, to hit bins that steering does not aim at.
 const UNSTEERED: u32 = 4;
 
-/// If all bins are hit, one of this many episodes still samples coverage. Sampling costs a sixth to a quarter
-/// of the lockstep time, too much for known hits.
+/// If all bins are hit, one episode out of this many still samples coverage. Sampling costs a sixth to a
+/// quarter of the lockstep time, too much for bins that are already hit.
 const COUNTED: u64 = 8;
 
 #[derive(Clone, Debug)]

@@ -24,14 +24,15 @@ pub enum SchemataBuildError {
     #[error(transparent)]
     Build(#[from] BuildError),
     /// The RTL has a construct that cannot be mutated.
-    #[error("cannot alter {0}")]
+    #[error("cannot insert mutants: {0}")]
     SwitchProcess(#[from] SchemataError),
     #[error(transparent)]
     Rtl(#[from] RtlError),
 }
 
-/// Reset cycles set the switches through CTA ports, which the RTL ignores in reset. The first cycle out of
-/// reset closes the switches, because a run may drive these ports freely in later resets.
+/// Ports that set the switches of mutants. Reset cycles set them through the ports of the CTA table, which
+/// the RTL ignores in reset. The first cycle out of reset ends this, because a run may drive the ports freely
+/// in later resets.
 const WEAVE: SwitchProcess<'_> = SwitchProcess {
     top: rtl::TOP,
     clock: "clk_i",
@@ -44,7 +45,7 @@ const WEAVE: SwitchProcess<'_> = SwitchProcess {
     to: "cta_size_i[23:12]",
 };
 
-/// Last cycle in which a mutant can be made active for one cycle.
+/// Last cycle in which a mutant can be active for a single cycle: the cycle number has 12 bits.
 const WINDOW_CYCLES: u64 = 4095;
 
 /// Selects one mutant of the schemata.
@@ -54,8 +55,8 @@ pub struct Switch {
     pub site: usize,
     /// Number of the mutation operator at the site ([`MutationSite::operators`]). 0 is the design as written.
     pub value: u8,
-    /// Cycle and value: the site has `self.value` in that cycle only, and this value in all others. None for
-    /// every cycle. Only the last switch of a list may have it.
+    /// If None, `self.value` applies in every cycle. Else the cycle in which `self.value` applies, and the
+    /// value for all other cycles. Only the last switch of a list may have a cycle.
     pub only_in: Option<(u64, u8)>,
 }
 
@@ -65,7 +66,7 @@ impl Switch {
     }
 }
 
-/// Schemata of one configuration: the RTL with all its mutants, each behind a switch.
+/// Schemata of one configuration: the RTL with all its mutants, each with a switch.
 #[derive(Clone, Debug)]
 pub struct SchemataRtl {
     pub config: NamedConfig,

@@ -12,8 +12,8 @@ use atoms_cosim::mismatch::{Difference, differences};
 use atoms_cosim::session::Session;
 use atoms_stimulus::Stimulus;
 
-/// Inputs, outputs and probe of a model run, cycle by cycle. While RTL and model agree, the inputs do not
-/// depend on which side answers. So the RTL can be compared with the recording, and the model runs only once.
+/// Inputs, outputs and probe of a model run, cycle by cycle. While RTL and model agree, the inputs are the
+/// same with either. So the RTL can be compared with the recording, and the model runs only once.
 #[derive(Clone, Debug)]
 pub struct Recording {
     /// Memory at the start. Empty means all zeros.

@@ -11,7 +11,7 @@ use crate::schemata::MutationOperator;
 pub enum Evidence {
     /// The mutant changes nothing up to the failure.
     Nothing,
-    /// RTL and model differ earlier.
+    /// With the mutant, RTL and model differ in an earlier cycle.
     Earlier,
     /// RTL and model differ in the same cycle, at additional signals.
     More,
@@ -19,17 +19,17 @@ pub enum Evidence {
     Alike,
     /// RTL and model differ in the same cycle, at fewer signals.
     Less,
-    /// RTL and model differ in a later cycle.
+    /// With the mutant, RTL and model first differ in a later cycle.
     Later,
     /// RTL and model agree if the mutant is active in one cycle only.
     AgreesOnce,
-    /// RTL and model agree.
+    /// With the mutant, RTL and model agree in the whole failing run.
     Agrees,
 }
 
 impl Evidence {
-    /// Compares the replies without (`before`) and with (`after`) the mutant. Without it, the first
-    /// difference is in cycle `failed`.
+    /// Compares the results of the failing run without (`before`) and with (`after`) the mutant. Without the
+    /// mutant, `failed` is the first cycle in which RTL and model differ.
     pub(super) fn of(before: &Reply, failed: u64, after: &Reply, in_force: InForce) -> Evidence {
         match (after, before) {
             _ if after == before => Evidence::Nothing,
@@ -74,10 +74,10 @@ impl Evidence {
             Evidence::Nothing => "differ as before",
             Evidence::Earlier => "differ earlier",
             Evidence::More => "differ in the same cycle at other signals too",
-            Evidence::Alike => "differ at the same signals in another way",
-            Evidence::Less => "differ at fewer signals",
+            Evidence::Alike => "differ in the same cycle at the same signals, with other values",
+            Evidence::Less => "differ in the same cycle at fewer signals",
             Evidence::Later => "differ later",
-            Evidence::AgreesOnce => "agree if so in one cycle",
+            Evidence::AgreesOnce => "agree if the mutant is active in one cycle only",
             Evidence::Agrees => "agree in the failing run",
         }
     }

@@ -40,7 +40,7 @@ pub(super) struct Trial {
     otherwise: u8,
     pub(super) operator: MutationOperator,
     in_force: InForce,
-    /// Effect in each failing run.
+    /// Effect of the mutant in each failing run.
     pub(super) evidence: Vec<Evidence>,
     /// True if RTL and model agree with this mutant in every failing and every further run.
     pub(super) mends: bool,
@@ -65,7 +65,8 @@ impl Trial {
         if self.refuted { weight.min(Evidence::Alike.weight()) } else { weight }
     }
 
-    /// Weighs down mutants that have no effect in some failing runs. A real cause matters in all of them.
+    /// Returns a factor that lowers the weight of a mutant without effect in some failing runs, because a
+    /// real cause matters in all of them.
     fn relevance(&self) -> f64 {
         let matters = self.evidence.iter().filter(|evidence| **evidence != Evidence::Nothing).count();
         (matters as f64 / self.evidence.len().max(1) as f64).powi(2)
@@ -289,8 +290,8 @@ fn try_all(
     run: &Recording,
     trials: &mut [Trial],
 ) -> Result<(), CauseError> {
-    // Sites whose flip has no effect when it is always active. Such a flip hardly has an effect in a single
-    // cycle.
+    // Sites whose inverted value has no effect when it is always active. Such an inversion hardly has an
+    // effect in a single cycle.
     let mut idle = BTreeSet::new();
     for trial in trials {
         let mut best = Evidence::Nothing;

@@ -30,9 +30,9 @@ pub enum CauseError {
     /// A run fails other than by a difference between RTL and model.
     #[error(transparent)]
     Run(#[from] Failure),
-    #[error("no case found in {0}: the failure needs more of its history")]
+    #[error("no small case found in {0}: the failure depends on earlier requests of the run")]
     NoCase(Spent),
     /// The case does not fail.
-    #[error("RTL and model agree in this case: nothing to find a cause of")]
+    #[error("RTL and model agree in this case: there is no failure to find the cause of")]
     Agrees,
 }

@@ -69,7 +69,7 @@ impl CauseSuspect {
 /// Formats the first `count` suspects, two lines each: place and source, then the evidence.
 pub fn listed(suspects: &[CauseSuspect], count: usize) -> String {
     if suspects.is_empty() {
-        return "no mutant of any line changes anything before the failure\n".to_string();
+        return "no suspect line found: no mutant changes the run before the failure\n".to_string();
     }
     let one = |(at, suspect): (usize, &CauseSuspect)| {
         format!("{:>3}. {}\n     {suspect}\n", at + 1, suspect.headline())
@@ -89,7 +89,7 @@ impl fmt::Display for CauseSuspect {
         f.write_str(first.words())?;
         if !others.is_empty() {
             let same = others.iter().filter(|other| *other == first).count();
-            write!(f, ", and so in {same} of {} other failing runs", others.len())?;
+            write!(f, ", also in {same} of {} other failing runs", others.len())?;
         }
         Ok(())
     }
@@ -136,8 +136,8 @@ pub(super) fn investigate(
         let other = fails(schemata, &further_campaign(schemata, seed), &experiments.as_it_is())?;
         if let Some(other) = other.filter(|other| other != case) {
             match experiments.run(&Recording::of_case(&schemata.config.config, &other)?, &mut trials) {
-                // The failure depended on registers that keep their value in a reset, and this reset is
-                // another one.
+                // The failure depends on registers that a reset does not change, and they have other values
+                // in this run.
                 Ok(()) | Err(CauseError::Agrees) => {}
                 Err(error) => return Err(error),
             }

@@ -138,7 +138,8 @@ pub fn score(
             });
         }
         drop(sender);
-        // Take results in the order drawn, so that the number of threads does not change the result.
+        // Process results in the order in which the defects were drawn, so that the number of threads does
+        // not change the result.
         let (mut waiting, mut taken) = (BTreeMap::new(), 0);
         for (at, result) in results {
             waiting.insert(at, result);

@@ -30,12 +30,12 @@ pub enum MutateError {
     #[error("configuration {0}: {1}")]
     Model(String, Failure),
     #[error(
-        "configuration {0} has other places to alter than {1}: a switch would mean another mutant there; \
-         configurations may differ in `atoms_cfg_pkg.sv` alone"
+        "configuration {0} has other mutation sites than {1}, so the same switch would select another mutant; \
+         the RTL of configurations may differ only in `atoms_cfg_pkg.sv`"
     )]
     Sites(String, String),
     #[error(
-        "configuration {0}, seed {1}: RTL and model differ in {2} without a defect planted; mend that first \
+        "configuration {0}, seed {1}: RTL and model differ in {2} without a mutant; fix this difference first \
          (`atoms cosim`)"
     )]
     Unsound(String, u64, String),
@@ -43,7 +43,7 @@ pub enum MutateError {
     Corpus(PathBuf, CorpusError),
     #[error("`{}`: {}", .0.display(), .1)]
     Explained(PathBuf, toml::de::Error),
-    #[error("`{}` explains `{}` twice: take one of them away", .0.display(), .1)]
+    #[error("`{}` explains `{}` twice: delete one of the two explanations", .0.display(), .1)]
     Twice(PathBuf, String),
     /// The text of a planted defect does not occur exactly once in its file.
     #[error("`{0}` has the text of the defect \"{2}\" {1} times: expected once")]

@@ -50,8 +50,8 @@ pub enum KillCheck {
 /// First run or check that killed a mutant.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Kill {
-    /// Index of the stage, from 0. None for lint, for a mutant that fails to build or to reset, and for the
-    /// oracle's long wait.
+    /// Index of the stage, from 0. None if no stage killed the mutant, but lint, a failed build or reset, or
+    /// the oracle in the extra run with a wait of `LONG_WAIT` cycles.
     pub stage: Option<usize>,
     /// Index of the run in its stage, from 0.
     pub episode: usize,

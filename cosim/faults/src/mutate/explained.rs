@@ -11,8 +11,8 @@ use crate::mutate::{MutateError, Planted};
 pub enum Explanation {
     /// Proved equivalent to the RTL, in this scope.
     Proved(String),
-    /// Argued equivalent, or breaks only behaviour that the specification does not promise. Contains the
-    /// reason.
+    /// Equivalent by an argument without proof, or breaks only behaviour that the specification does not
+    /// promise. Contains the argument.
     Argued(String),
     /// No explanation yet: either the stimulus has a hole or a proof is missing.
     Open,

@@ -1,7 +1,7 @@
 //! Mutation testing of the RTL.
 //!
 //! A mutant is the RTL with one small defect ([`Mutant`]). One library of a configuration has all mutants,
-//! each behind a switch ([`crate::build`]). [`evaluate`] replays recorded runs of the model on each mutant,
+//! each with a switch ([`crate::build`]). [`evaluate`] replays recorded runs of the model on each mutant,
 //! in stages ([`Stage`]). A mutant is killed when RTL and model differ. Mutants of widths and loop bounds
 //! cannot have a switch, and each needs its own build ([`evaluate_built`]). A survivor shows a hole in the
 //! stimulus or is equivalent to the RTL; [`Explained`] lists the reasons. [`MutationReport`] has the score.

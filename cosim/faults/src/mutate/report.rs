@@ -30,7 +30,7 @@ pub struct MutationReport {
     /// True if survivors of the first stage ran on every stage, so that mutants killed by only one run can be
     /// listed.
     pub counted: bool,
-    /// Listed keys for which no mutant exists any more.
+    /// Keys in the list of explained mutants for which no mutant exists any more.
     pub stale: Vec<String>,
 }
 
@@ -83,12 +83,12 @@ impl MutationReport {
         self.mutants.iter().filter(|one| wanted(one)).collect()
     }
 
-    /// Returns survivors that are not on the list.
+    /// Returns survivors that are not in the list of explained mutants.
     pub fn unlisted(&self) -> Vec<&MutantReport> {
         self.those(|one| one.kill.is_none() && one.explanation.is_none())
     }
 
-    /// Returns listed mutants that were killed. Their explanation is wrong.
+    /// Returns mutants of the list of explained mutants that were killed. Their explanation is wrong.
     pub fn refuted(&self) -> Vec<&MutantReport> {
         self.those(|one| one.kill.is_some() && one.explanation.is_some())
     }
@@ -111,7 +111,7 @@ impl MutationReport {
         100.0 * self.killed() as f64 / (self.mutants.len() - self.equivalent()).max(1) as f64
     }
 
-    /// True if the list has every survivor and nothing else.
+    /// True if the list of explained mutants has every survivor and nothing else.
     pub fn is_as_listed(&self) -> bool {
         self.unlisted().is_empty() && self.refuted().is_empty() && self.stale.is_empty()
     }
@@ -159,7 +159,7 @@ impl fmt::Display for MutationReport {
         if survivors > 0 {
             writeln!(
                 f,
-                "{survivors} survive: {} proved equivalent, {} argued, {} open, {} not listed",
+                "{survivors} survive: {} proved equivalent, {} argued equivalent, {} listed without explanation, {} not in the list of explained mutants",
                 self.equivalent(),
                 self.survive_as(|explanation| matches!(explanation, Explanation::Argued(_))),
                 self.survive_as(|explanation| *explanation == Explanation::Open),
@@ -167,20 +167,24 @@ impl fmt::Display for MutationReport {
             )?;
         }
         if self.counted {
-            writeln!(f, "{} outlived the first stage and died of one run alone", self.weak().len())?;
+            writeln!(f, "{} survived the first stage and were killed by only one run", self.weak().len())?;
         }
         writeln!(
             f,
-            "score {:.2} %: {} of {} that are not proved equivalent",
+            "score {:.2} %: killed {} of {} mutants that are not proved equivalent",
             self.score(),
             self.killed(),
             self.mutants.len() - self.equivalent()
         )?;
-        paragraph(f, "survivors that are not listed", &self.unlisted())?;
-        paragraph(f, "listed, but killed: take them off the list", &self.refuted())?;
-        paragraph(f, "killed by one run alone", &self.weak())?;
+        paragraph(f, "survivors that are not in the list of explained mutants", &self.unlisted())?;
+        paragraph(
+            f,
+            "in the list of explained mutants, but killed: delete them from the list",
+            &self.refuted(),
+        )?;
+        paragraph(f, "killed by only one run", &self.weak())?;
         for key in &self.stale {
-            writeln!(f, "listed, but no mutant: {key}")?;
+            writeln!(f, "in the list of explained mutants, but no such mutant exists: {key}")?;
         }
         Ok(())
     }

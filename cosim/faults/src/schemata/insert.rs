@@ -1,4 +1,4 @@
-//! Inserts mutants into sources, each behind a switch.
+//! Inserts mutants into RTL sources, each with a switch that activates the mutant.
 
 use crate::schemata::SyntaxError;
 use crate::schemata::operator::{MutationSite, SiteKind, SourceRange, table};
@@ -32,17 +32,18 @@ pub struct SchemataError {
 pub struct SwitchProcess<'a> {
     pub top: &'a str,
     pub clock: &'a str,
-    /// Condition: a switch is set at this clock edge.
+    /// Condition: if it holds at a clock edge, this edge sets a switch.
     pub set: &'a str,
     /// Condition: after a clock edge at which it holds, no more switches are set.
     pub close: &'a str,
-    /// Site number, 16 bits.
+    /// Number of the mutation site whose switch is set, 16 bits.
     pub site: &'a str,
     /// Value of the switch, 4 bits.
     pub value: &'a str,
-    /// Value of the switch inside the window, 4 bits.
+    /// Value of the switch inside the window of cycles, 4 bits.
     pub meanwhile: &'a str,
-    /// First cycle of the window, 12 bits.
+    /// First cycle of the window, 12 bits. The window is the cycles in which the switch has the value
+    /// `meanwhile`.
     pub from: &'a str,
     /// Last cycle of the window, 12 bits.
     pub to: &'a str,
@@ -245,7 +246,7 @@ impl Inserter<'_> {
         }
     }
 
-    /// Inserts mutants into an expression that is no condition.
+    /// Inserts mutants into an expression that is not a condition.
     fn rewrite(&mut self, value: &Expr) {
         let new = self.expression(value, Role::Value);
         self.edits.push((value.span.clone(), new));
@@ -409,7 +410,8 @@ impl Inserter<'_> {
         splice(self.text, span.clone(), edits)
     }
 
-    /// Returns `plain` as a condition with a switch: 1 negates, 2 makes it true, 3 makes it false.
+    /// Returns `plain` as a condition with a switch: switch value 1 negates it, 2 makes it true, 3 makes it
+    /// false.
     fn truth(&mut self, span: &Range<usize>, at: usize, plain: &str) -> String {
         let switch = self.site(SiteKind::Condition, span, at);
         format!("((({plain}) && !{switch}[1]) ^ ({switch}[0] ^ {switch}[1]))")
@@ -471,7 +473,7 @@ impl Inserter<'_> {
                     "(({a}) + (({switch} {turned} 4'd1) ? -({b}) : ({b})) + ({switch} == 4'd2) - ({switch} == 4'd3))"
                 )
             }
-            // 1 gives the first operand alone, 2 the second operand alone, 3 the other operator.
+            // Switch value 1 gives the first operand only, 2 the second operand only, 3 the other operator.
             SiteKind::Mask("&") => format!(
                 "((({a}) & ({b})) | (({a}) & ({switch}[0] ? '1 : '0)) | (({b}) & ({switch}[1] ? '1 : '0)))"
             ),

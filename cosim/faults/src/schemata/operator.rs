@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-/// A small change of one site: a defect to plant, or a repair to try.
+/// A small change of one site: a defect to plant, or a repair to try for a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MutationOperator {
     Negated,
@@ -221,8 +221,8 @@ impl MutationSite {
         }
     }
 
-    /// Returns the switch values that make a condition always true and always false. None if the site is no
-    /// condition.
+    /// Returns the switch values that make a condition always true and always false. None if the site is not
+    /// a condition.
     pub fn constants(&self) -> Option<[u8; 2]> {
         match self.kind {
             SiteKind::Condition => Some([2, 3]),

@@ -92,7 +92,8 @@ impl<'k> KernelJob<'_, 'k> {
             session.machine_mut().watch();
         }
         let mut requests = session.machine().watched().is_some().then(|| RequestLog::new(kernel));
-        // PTX defines more ordering than machine code shows.
+        // PTX defines more ordering than machine code shows, so the race check depends on the text of the
+        // kernel.
         let text = if kernel.of_ptx() { Text::Ptx } else { Text::Machine };
         let mut races = checks.races.then(|| Races::new(kernel, text));
         let mut observers: Vec<&mut dyn Observer> = Vec::new();
@@ -169,7 +170,7 @@ impl KernelRun<'_> {
         if let Some(target) = forward_of {
             writeln!(
                 text,
-                "  target     {target}; PTX of it runs as {}, as drivers compile it forward",
+                "  target     {target}; compiled for {}, as drivers compile PTX for later architectures",
                 self.kernel.arch
             )?;
         }
@@ -182,10 +183,10 @@ impl KernelRun<'_> {
         )?;
         writeln!(
             text,
-            "  passes     {}, {} of them conflicts ({:.2} passes a request)",
+            "  passes     {} ({:.2} per request), {} of them conflicts",
             grouped(s.passes),
-            grouped(s.conflicts),
-            s.passes as f64 / (s.shared_requests.max(1)) as f64
+            s.passes as f64 / (s.shared_requests.max(1)) as f64,
+            grouped(s.conflicts)
         )?;
         let by_op: Vec<_> = OPS
             .iter()
@@ -197,7 +198,7 @@ impl KernelRun<'_> {
         if s.suspended + s.copies + s.cluster_requests > 0 {
             writeln!(
                 text,
-                "  waits      {} suspended, {} of them until their phase was complete",
+                "  waits      {} requests suspended; the phase of {} completed before their limit",
                 grouped(s.suspended),
                 grouped(s.woken)
             )?;
@@ -219,7 +220,7 @@ impl KernelRun<'_> {
             )?;
         }
         for (format, threads) in &s.printed {
-            writeln!(text, "  printf     {format:?} by {} threads, values left out", grouped(*threads))?;
+            writeln!(text, "  printf     {format:?} by {} threads (values not shown)", grouped(*threads))?;
         }
         text.push_str(&profile::text(self.kernel, &s.instructions));
         if let Some(report) = &self.usage {
@@ -234,7 +235,7 @@ impl KernelRun<'_> {
         }
         writeln!(
             text,
-            "  oracle     accepts all {} answers, and the memory at the end",
+            "  oracle     accepts all {} responses and the final memory",
             grouped(self.tally.judged)
         )?;
         for buffer in &report.buffers {
@@ -243,14 +244,14 @@ impl KernelRun<'_> {
         if !report.checked() {
             writeln!(
                 text,
-                "  result     not checked: the launch expects nothing (`expect`, docs/launch-files.md)"
+                "  result     not checked: the launch file states no result (`expect`, docs/launch-files.md)"
             )?;
         }
         if self.races.is_some() {
             writeln!(
                 text,
                 "  scopes     {}",
-                if self.has_races() { "races found, named on stderr" } else { "no race found" }
+                if self.has_races() { "races found, listed on stderr" } else { "no race found" }
             )?;
         }
         Ok(())
@@ -348,10 +349,10 @@ fn write_outcome(text: &mut String, buffer: &Buffer) -> std::fmt::Result {
         Outcome::OtherValues { missing, surplus, lacking, compared } => {
             let say =
                 |what: &str, value: &Option<String>| value.as_ref().map(|value| format!("{what} {value}"));
-            let said = [say("missing is", missing), say("not expected is", surplus)];
+            let said = [say("for example", missing), say("found instead:", surplus)];
             writeln!(
                 text,
-                "  expected   {}: other values, {} of {} missing: {}",
+                "  expected   {}: {} of {} expected values are missing: {}",
                 buffer.name,
                 grouped(*lacking as u64),
                 grouped(*compared as u64),

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::grouped;
 use crate::usage::by_range;
 
-/// Lines of the kernel in the text. JSON has all lines.
+/// Largest number of lines of the kernel in the text output. JSON has all lines.
 const SHOWN: usize = 12;
 const COLUMNS: usize = 80;
 
@@ -54,8 +54,8 @@ fn cut(text: &str, columns: usize) -> String {
     text.chars().take(columns.saturating_sub(2)).chain("..".chars()).collect()
 }
 
-/// Formats a table with a row for each instruction. A row is followed by its distribution of passes if these
-/// differ.
+/// Formats a table with a row for each instruction. If the requests of an instruction took different numbers
+/// of passes, their distribution follows the row.
 pub fn text(kernel: &Kernel, profiles: &[InstructionProfile]) -> String {
     let lines = lines(kernel, profiles);
     if lines.is_empty() {
@@ -71,7 +71,7 @@ pub fn text(kernel: &Kernel, profiles: &[InstructionProfile]) -> String {
         }
     }
     if lines.len() > SHOWN {
-        let _ = writeln!(text, "    and {} more lines; --json has all", lines.len() - SHOWN);
+        let _ = writeln!(text, "    and {} more lines; --json prints all", lines.len() - SHOWN);
     }
     text
 }
@@ -114,7 +114,7 @@ fn row(text: &mut String, number: &str, part: &InstructionProfile, instruction: 
     }
 }
 
-/// Formats the distribution of passes. None if all requests have the same range.
+/// Formats the distribution of passes. None if the passes of all requests are in one range.
 fn distribution(part: &InstructionProfile) -> Option<String> {
     let shares = by_range((0..).zip(part.by_passes));
     (shares.len() > 1).then(|| format!("passes {}", shares.join("  ")))

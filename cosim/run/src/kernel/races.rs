@@ -10,7 +10,7 @@ use textwrap::{WordSeparator, WordSplitter, WrapAlgorithm};
 
 use crate::grouped;
 
-/// Pairs of instructions in the text. JSON has all pairs.
+/// Largest number of pairs of instructions in the text output. JSON has all pairs.
 const SHOWN: usize = 16;
 
 #[derive(Debug)]
@@ -36,7 +36,7 @@ impl<'k> RacesFound<'k> {
     pub fn text(&self) -> String {
         let count = self.findings.len();
         let pairs = if count == 1 { "pair of instructions" } else { "pairs of instructions" };
-        let mut text = format!("atoms: {} {pairs} that nothing orders:\n", grouped(count as u64));
+        let mut text = format!("atoms: {} {pairs} that no synchronization orders:\n", grouped(count as u64));
         // Writing to a string cannot fail.
         for finding in self.findings.iter().take(SHOWN) {
             let Finding { kind, first, second, memory, address, count } = finding;
@@ -61,7 +61,7 @@ impl<'k> RacesFound<'k> {
             }
         }
         if count > SHOWN {
-            let _ = writeln!(text, "  and {} more pairs; --json has all", count - SHOWN);
+            let _ = writeln!(text, "  and {} more pairs; --json prints all", count - SHOWN);
         }
         text
     }

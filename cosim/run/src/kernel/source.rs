@@ -18,7 +18,7 @@ pub enum SourceError {
     Write { path: PathBuf, source: io::Error },
     #[error("cannot start `{}`", tool.display())]
     Start { tool: PathBuf, source: io::Error },
-    /// The file is of a kind that cannot be read here. The message says what would work.
+    /// The file is of a kind that cannot be read here. The message names a way to read it.
     #[error("{0}")]
     Unreadable(String),
 }
@@ -63,7 +63,7 @@ pub fn read(path: &Path, arch: Option<Arch>, wanted: Wanted) -> Result<String, S
     }
     String::from_utf8(bytes).map_err(|_| {
         unreadable!(
-            "`{}` is neither text nor an object file of a GPU; a kernel is a listing, PTX, a cubin or CUDA C",
+            "`{}` is neither text nor an object file of a GPU; expected a kernel as listing, PTX, cubin or CUDA C",
             path.display()
         )
     })
@@ -73,18 +73,18 @@ fn object(path: &Path, bytes: &[u8], wanted: Wanted) -> Result<String, SourceErr
     let file = path.display();
     if bytes.get(MACHINE) != Some(&GPU) {
         return Err(unreadable!(
-            "`{file}` is an object file of another machine than a GPU; `cuobjdump -xelf all {file}` takes the cubins out of it"
+            "`{file}` is an object file, but not of a GPU; `cuobjdump -xelf all {file}` extracts cubins from it, which can run"
         ));
     }
     if wanted == Wanted::Ptx {
         return Err(unreadable!(
-            "`{file}` holds machine code, which is lowered already; `atoms run {file}` runs it"
+            "`{file}` contains machine code, which needs no lowering; `atoms run {file}` runs it"
         ));
     }
     let Some(tool) = tool("nvdisasm") else {
         return Err(unreadable!(
-            "`{file}` is an object file, and there is no nvdisasm on PATH to read it; run `nvdisasm -hex {file} > {file}.sass` \
-             where there is one, and give that"
+            "`{file}` is an object file, and reading it needs nvdisasm, which is not on PATH; on a machine with nvdisasm, run \
+             `nvdisasm -hex {file} > {file}.sass`, and use {file}.sass"
         ));
     };
     run(&tool, &["-hex".into(), whole(path)?])
@@ -97,8 +97,8 @@ fn source(path: &Path, arch: Option<Arch>, wanted: Wanted) -> Result<String, Sou
         if wanted == Wanted::Ptx { ("-ptx", "kernel.ptx") } else { ("-cubin", "kernel.cubin") };
     let Some(tool) = tool("nvcc") else {
         return Err(unreadable!(
-            "`{file}` is CUDA C, and there is no nvcc on PATH to compile it; run `nvcc -arch={arch} {kind} -o {output} {file}` \
-             where there is one, and give that"
+            "`{file}` is CUDA C, and compiling it needs nvcc, which is not on PATH; on a machine with nvcc, run \
+             `nvcc -arch={arch} {kind} -o {output} {file}`, and use {output}"
         ));
     };
     // The folder is private to this user and is removed when dropped.

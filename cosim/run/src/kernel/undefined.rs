@@ -10,14 +10,15 @@ use serde::Serialize;
 
 use crate::grouped;
 
-/// Highest number of requests in the log, 64 MiB.
+/// Highest number of requests in the log, which then takes 64 MiB.
 const REQUESTS: usize = 1 << 22;
 
 /// Log of the instruction that made each request of a run.
 #[derive(Debug)]
 pub struct RequestLog<'k> {
     kernel: &'k Kernel,
-    /// Cycle of acceptance, instruction, and the warp lane that is lane 0 of the request, in order of cycles.
+    /// For each request, in order of cycles: cycle of acceptance, index of the instruction, and warp lane
+    /// that is lane 0 of the request.
     made: Vec<(u64, u32, u32)>,
     made_at_cluster_port: Vec<(u64, u32, u32)>,
     /// Undefined uses reported by the core, indexed like [`KINDS`].
@@ -115,29 +116,29 @@ const KINDS: [Kind; 4] = [
         name: "foreign lane",
         title: ["shuffled value", "shuffled values"],
         clause: "[PTX] shfl.sync",
-        what: "a shuffle reads a lane that takes no part in it: it has ended, or is not in the mask, or is elsewhere",
+        what: "a shuffle reads a lane that does not execute it: the lane has ended, is not in the mask, or is at another instruction",
         advice: "name the lane in the mask and let it execute the shuffle, or do not use the value",
     },
     Kind {
         name: "reserved shared memory",
         title: ["access to reserved shared memory", "accesses to reserved shared memory"],
         clause: "spec 1.4",
-        what: "an access to shared memory below the first variable, which the system reserves",
-        advice: "correct the address; %reserved_smem_offset_1 is for code that means to use reserved memory",
+        what: "an access to shared memory below the first variable, where memory is reserved for the system",
+        advice: "correct the address; code that uses reserved memory on purpose needs %reserved_smem_offset_1",
     },
     Kind {
         name: "split atomic",
         title: ["atomic that loses updates", "atomics that lose updates"],
         clause: "spec 7.5",
-        what: "an atomic on the memory of another CTA that is not atomic there: compiled code loads and stores, and updates are lost",
-        advice: "use 32-bit integers, f32, or add, exch or cas of 64 bits, or let a thread of that CTA do it (docs/silicon.md)",
+        what: "an atomic on shared memory of another CTA that is not atomic: compiled code uses a load and a store, and loses updates",
+        advice: "use 32-bit integers, f32, or add, exch or cas of 64 bits, or let a thread of that CTA execute it (docs/silicon.md)",
     },
     Kind {
         name: "foreign pending count",
         title: ["", ""],
         clause: "spec 6.9",
-        what: "pending_count of a state that no noComplete arrival gave",
-        advice: "arrive with noComplete, or count arrivals in the program: of other states only the phase is defined",
+        what: "pending_count of a state that was not returned by a noComplete arrival",
+        advice: "use the state that an arrive with noComplete returned, or count arrivals in the program: PTX defines no pending count for other states",
     },
 ];
 
@@ -262,7 +263,12 @@ impl<'k> UndefinedUses<'k> {
         if total > kept {
             let counts: Vec<_> =
                 self.counts.iter().map(|(name, count)| format!("{name} {}", grouped(*count))).collect();
-            let _ = writeln!(text, "  shown are the first {}; in all: {}", grouped(kept), counts.join(", "));
+            let _ = writeln!(
+                text,
+                "  only the first {} are shown; number of all uses: {}",
+                grouped(kept),
+                counts.join(", ")
+            );
         }
         text
     }

@@ -51,9 +51,10 @@ choices! {
         SameBank "same_bank" 4;
         /// Lanes on four neighbouring accesses.
         FewWords "few_words" 8;
-        /// Lanes one to four accesses apart.
+        /// Lanes with a distance of one to four accesses.
         Stride "stride" 4;
-        /// Lanes across the border of a pair of banks, and of a row.
+        /// Lanes on two neighbouring accesses, in two neighbouring rows. If an access is one word, the two
+        /// accesses are in different pairs of banks.
         PairEdge "pair_edge" 4;
         /// Lanes at the beginning or end of the allocation.
         PartEdge "part_edge" 4;
@@ -67,7 +68,7 @@ choices! {
 }
 
 choices! {
-    /// Lanes that take part.
+    /// Number of active lanes.
     Lanes, "lanes" {
         /// All lanes of the configuration.
         All "all" 8;
@@ -105,7 +106,7 @@ choices! {
         Eight "8" 1;
         /// Scale factor of 16.
         Sixteen "16" 1;
-        /// A reserved code, which means factor 1.
+        /// Reserved scale code, which means factor 1.
         Reserved "reserved" 1;
     }
 }
@@ -119,19 +120,19 @@ choices! {
         Positive "positive" 3;
         /// A negative offset of up to 63 words.
         Negative "negative" 2;
-        /// Any number of 24 bits.
+        /// An immediate of any 24 bits.
         Any "any" 2;
     }
 }
 
 choices! {
-    /// Number and places of the mbarrier objects that the lanes of a request access.
+    /// Number and location of the mbarrier objects that the lanes of a request access.
     ObjectSharing, "meeting" {
-        /// One object for all lanes.
+        /// One mbarrier object for all lanes.
         One "one" 6;
-        /// Up to four neighbouring objects.
+        /// Up to four neighbouring mbarrier objects.
         Few "few" 1;
-        /// Objects in the same banks, in up to four rows.
+        /// mbarrier objects in the same banks, in up to four rows.
         Rows "rows" 1;
     }
 }
@@ -139,13 +140,13 @@ choices! {
 choices! {
     /// Phase that a wait asks about (spec 6.5).
     Wait, "wait" {
-        /// The incomplete phase, as far as requests show it.
+        /// Ask about the incomplete phase, as far as the stimulus can tell from its requests.
         Current "current" 4;
-        /// The phase before the incomplete one.
+        /// Ask about the phase before the incomplete one.
         Preceding "preceding" 1;
-        /// The phase of the state that the last arrival returned, as in compiled code.
+        /// Ask about the phase of the state that the last arrival returned, as compiled code does.
         Returned "returned" 2;
-        /// Any 32 bits as state or parity.
+        /// Ask with any 32 bits as state or parity.
         MadeUp "made_up" 1;
     }
 }
@@ -153,15 +154,15 @@ choices! {
 choices! {
     /// Limit of MBAR.TRY_WAIT, in cycles (spec 6.10).
     Limit, "limit" {
-        /// 0, which selects the limit of the configuration.
+        /// Limit 0, which selects the limit of the configuration.
         Default "default" 16;
         /// A limit of 1 to 4.
         Tiny "tiny" 8;
-        /// 5 to 63, about as long as a request takes.
+        /// A limit of 5 to 63, about as long as a request takes.
         Short "short" 4;
         /// A limit of 64 to 999.
         Long "long" 4;
-        /// 1024 to 8191, or up to 2^32 - 1 if the profile has resets.
+        /// A limit of 1024 to 8191, or up to 2^32 - 1 if the profile has resets.
         Longer "longer" 1;
     }
 }
@@ -172,13 +173,13 @@ knobs! {
     Profile {
         /// Operations of warp and cluster requests.
         ops: Weights<Op> = Weights::default();
-        /// Sizes, as far as the operation has them; all sizes of the operation if it has none of these.
+        /// Access sizes to draw from. An operation that has none of these sizes uses all its sizes.
         sizes: Weights<Size> = Weights::default();
         /// Distribution of lanes over memory.
         spread: Weights<Spread> = Weights::default();
         /// Lanes on each bank, for spreads that use it.
         degree: Span = Span::new(1, 32);
-        /// Lanes that take part.
+        /// Active lanes of a request.
         lanes: Weights<Lanes> = Weights::default();
         /// Forms of the address.
         form: Weights<Form> = Weights::default();
@@ -192,9 +193,9 @@ knobs! {
         values: Weights<Values> = Weights::default();
         /// Requests without a result.
         red: Share = Share::new(0.25);
-        /// Requests that repeat the operation of the request before.
+        /// Requests that repeat the operation of the previous request.
         burst: Share = Share::NEVER;
-        /// Requests that access the place of the request before, to create hazards and forwarding.
+        /// Requests that access the same addresses as the previous request, to create hazards and forwarding.
         repeat: Share = Share::new(0.2);
         /// Requests with the tag that was answered last, or with one in flight at the other port.
         tag_again: Share = Share::new(1.0 / 16.0);
@@ -225,7 +226,7 @@ knobs! {
 }
 
 knobs! {
-    /// Pace of valid and ready at each port, drawn anew after 16 to 255 cycles.
+    /// Pace of valid and ready at each port, drawn again after 16 to 255 cycles.
     Paces {
         /// Valid of warp requests.
         request: Weights<Pace> = Weights::default();
@@ -237,7 +238,7 @@ knobs! {
         cluster_response: Weights<Pace> = Weights::default();
         /// Ready of the port for wake-ups.
         wake: Weights<Pace> = Weights::default();
-        /// Stretches in which one response port is held for 100 to 799 cycles.
+        /// Changes of pace after which one response port is held for 100 to 799 cycles.
         hold: Share = Share::new(1.0 / 128.0);
     }
 }
@@ -253,7 +254,7 @@ knobs! {
         slot: Share = Share::new(1.0 / 64.0);
         /// Addresses that are not aligned to the access size (spec 2.4).
         misaligned: Share = Share::new(1.0 / 48.0);
-        /// Addresses at the end of the allocation or far behind it (spec 2.4).
+        /// Addresses at the end of the allocation or far beyond it (spec 2.4).
         out_of_range: Share = Share::new(1.0 / 48.0);
         /// Addresses of another rank (spec 1.4).
         rank: Share = Share::new(1.0 / 96.0);
@@ -298,8 +299,8 @@ knobs! {
         default_limit: Share = Share::new(1.0 / 64.0);
         /// MBAR.TRY_WAITs that start filling the waiter table; then all waiters are woken.
         fill: Share = Share::new(1.0 / 128.0);
-        /// MBAR.TRY_WAITs replaced by a volley: waits fill all places of the waiter table, with limits that
-        /// end in the same cycle. The phase completes in that cycle, one before, or one after.
+        /// MBAR.TRY_WAITs replaced by a volley: waits fill all entries of the waiter table, and their time
+        /// limits end in the same cycle. The phase completes in that cycle, one before, or one after.
         volley: Share = Share::new(1.0 / 16.0);
         /// Operations kept although they make an object unusable for long, such as an sm_80 arrival on an
         /// sm_90 object or a drop with many lanes.
@@ -311,7 +312,7 @@ knobs! {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no profile `{name}`; there are {}", Profile::NAMES.join(", "))]
 pub struct UnknownProfile {
-    /// Name that was asked for.
+    /// Name that no profile has.
     pub name: String,
 }
 

@@ -7,13 +7,14 @@ use crate::profile::weights::choices;
 choices! {
     /// Pattern of a port's valid or ready for a while.
     Pace, "pace" {
-        /// High in every cycle.
+        /// Valid or ready is high in every cycle.
         Free "free" 4;
-        /// High in 1 to 15 of 16 cycles, at random.
+        /// Valid or ready is high in 1 to 15 of 16 cycles, at random.
         Some "some" 3;
-        /// High in one cycle of 16, at random.
+        /// Valid or ready is high in one cycle of 16, at random.
         Heavy "heavy" 0;
-        /// Low in every cycle, for 40 cycles only, because a request must get its response in the end.
+        /// Valid or ready is low in every cycle, for 40 cycles only, because a request must get its response
+        /// in the end.
         Held "held" 1;
     }
 }

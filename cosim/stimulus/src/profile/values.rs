@@ -8,19 +8,19 @@ use crate::profile::weights::choices;
 choices! {
     /// Kind of numbers that the operands of a request are.
     Values, "values" {
-        /// 0, 1 or 2, so that comparisons match and bounds are met.
+        /// Operands 0, 1 or 2, so that comparisons match and bounds are met.
         Few "few" 4;
-        /// Each word is a corner, a small number or any number, drawn separately.
+        /// Each word is a corner (see `corners`), a small number or any number, drawn separately.
         Mixed "mixed" 3;
-        /// Values at which operations change behaviour.
+        /// Operands at which operations change behaviour, such as 0 and the largest number.
         Corners "corners" 0;
-        /// Numbers from 0 to 63.
+        /// Operands from 0 to 63.
         Counts "counts" 0;
         /// Encodings at which floating point changes behaviour, of 16, 32 and 64 bits.
         Floats "floats" 0;
-        /// Any bits at all.
+        /// Operands with any bits.
         Any "any" 0;
-        /// 0, 1 or 2, the same for all lanes.
+        /// Operands 0, 1 or 2, the same for all lanes.
         Uniform "uniform" 0;
         /// A value last seen in memory, plus or minus one, or with one bit changed. The same for all lanes.
         Seen "seen" 1;

@@ -115,7 +115,7 @@ impl<T: Choice> WeightsVisitor<T> {
     fn gather<E: de::Error>(named: Vec<(T, u8)>) -> Result<Weights<T>, E> {
         for (at, (choice, _)) in named.iter().enumerate() {
             if named[..at].iter().any(|(earlier, _)| earlier == choice) {
-                return Err(E::custom(format!("{} `{}` stands here twice", T::WHAT, choice.name())));
+                return Err(E::custom(format!("{} `{}` is listed twice", T::WHAT, choice.name())));
             }
         }
         if named.iter().all(|(_, weight)| *weight == 0) {
@@ -131,7 +131,7 @@ impl<'de, T: Choice> Visitor<'de> for WeightsVisitor<T> {
     type Value = Weights<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a table of {} and weight, or a list of names", T::WHAT)
+        write!(f, "a table with a weight for each {}, or a list of names", T::WHAT)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut names: A) -> Result<Self::Value, A::Error> {
@@ -205,7 +205,7 @@ impl TryFrom<f64> for Share {
         if (0.0..=1.0).contains(&share) {
             Ok(Share::new(share))
         } else {
-            Err(format!("{share}: expected a share, 0 to 1"))
+            Err(format!("{share}: expected a share from 0 to 1"))
         }
     }
 }
@@ -248,7 +248,7 @@ impl TryFrom<[u32; 2]> for Span {
         if first <= last {
             Ok(Span { first, last })
         } else {
-            Err(format!("[{first}, {last}]: expected the lesser number first"))
+            Err(format!("[{first}, {last}]: expected the smaller number first"))
         }
     }
 }
@@ -323,7 +323,7 @@ impl<T: Choice> Knob for Weights<T> {
 
 impl Knob for Share {
     fn keys(&self, name: &str, about: &str, keys: &mut Vec<ProfileKey>) {
-        keys.push(key(name, "share, 0 to 1".into(), format!("{:.4}", self.share), about));
+        keys.push(key(name, "share from 0 to 1".into(), format!("{:.4}", self.share), about));
     }
 }
 

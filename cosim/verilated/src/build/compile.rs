@@ -11,8 +11,8 @@ use std::sync::mpsc;
 /// Header that precedes every translation unit.
 pub(crate) const CAPTURE: &str = include_str!("shim/capture.h");
 
-/// Size of generated C++, in bytes, from which the code of every cycle gets two translation units. For less
-/// code, reading the headers twice takes longer than compiling one unit.
+/// Size of generated C++, in bytes, from which the code that runs in every cycle is split into two
+/// translation units. For less code, reading the headers twice takes longer than compiling one unit.
 const TWO_UNITS: u64 = 600_000;
 
 /// Size of generated C++, in bytes, that takes as long to compile as the shim.

@@ -51,7 +51,7 @@ impl Compiler {
         self.identity.contains("clang")
     }
 
-    /// Returns the optimization level. For code of every cycle: the faster of `-O2` and `-O3`.
+    /// Returns the optimization level. For code that runs in every cycle: the faster of `-O2` and `-O3`.
     pub(crate) fn level(&self, speed: Speed) -> &'static str {
         match speed {
             Speed::Fast if self.is_clang() => "-O2",

@@ -94,7 +94,7 @@ fn check(spec: &BuildSpec) -> Result<(), BuildError> {
         }
     }
     if spec.files.is_empty() {
-        return reject(format!("no sources listed for `{}`", spec.top));
+        return reject(format!("no source files listed for top module `{}`", spec.top));
     }
     for file in &spec.files {
         if !file.components().all(|part| matches!(part, Component::Normal(_))) {
@@ -103,7 +103,9 @@ fn check(spec: &BuildSpec) -> Result<(), BuildError> {
     }
     for (name, _) in &spec.generated {
         if !spec.files.iter().any(|file| file == Path::new(name)) {
-            return reject(format!("generated file `{name}` takes the place of none of the listed files"));
+            return reject(format!(
+                "generated file `{name}` replaces no listed file; expected the name of a listed file"
+            ));
         }
     }
     Ok(())

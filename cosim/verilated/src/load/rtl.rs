@@ -22,10 +22,9 @@ pub struct Rtl {
     signals: Option<Signals>,
 }
 
-// SAFETY: a handle owns all its state. The two thread-local pointers that the shim and the
-// Verilator runtime use (`current`, `threadContextp`) are set anew on every entry that evaluates the
-// model, so it may be called from another thread than last time. It is not `Sync`: entries change
-// the handle without a lock.
+// SAFETY: a handle owns all its state. The two thread-local pointers that the shim and the Verilator runtime
+// use (`current`, `threadContextp`) are set again on every entry that evaluates the model, so it may be
+// called from another thread than last time. It is not `Sync`: entries change the handle without a lock.
 unsafe impl Send for Rtl {}
 
 impl Rtl {
@@ -103,7 +102,7 @@ impl Rtl {
     pub fn cycle_inside(&mut self, input: &In, out: &mut Out, probe: &mut Probe) -> Result<(), RtlError> {
         self.signals()?;
         let Some(signals) = &mut self.signals else { return Err(RtlError::NoWaves) };
-        // SAFETY: the handle is a live model of the library, and they were opened with it.
+        // SAFETY: the handle is a live model of the library, and the signals were opened with it.
         let status = unsafe { signals.cycle(&self.library, self.handle, (input, out, probe))? };
         if status == OK { Ok(()) } else { Err(self.error(status)) }
     }
@@ -120,7 +119,7 @@ impl Rtl {
     /// Makes the next [`Self::cycle_inside`] report all signals.
     pub fn forget_signals(&mut self) {
         if let Some(signals) = self.signals.take() {
-            // SAFETY: the handle is a live model of the library, and they were opened with it.
+            // SAFETY: the handle is a live model of the library, and the signals were opened with it.
             unsafe { signals.close(&self.library, self.handle) };
         }
     }

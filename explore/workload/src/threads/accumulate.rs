@@ -42,7 +42,7 @@ impl Type {
         }
     }
 
-    /// Adds two values. Floats are rounded to nearest even.
+    /// Adds two values. Sums of floats are rounded to nearest even.
     fn add(self, a: u64, b: u64) -> u64 {
         match self {
             Type::F32 => (f32::from_bits(a as u32) + f32::from_bits(b as u32)).to_bits().into(),
@@ -94,11 +94,11 @@ impl Accumulate {
         config: &Config,
         seed: u64,
     ) -> Result<AccumulateProgram, WorkloadError> {
-        let help = "have fewer `warps` or `lanes`, or more `contention`";
+        let help = "use fewer `warps` or `lanes`, or increase `contention`";
         let accumulators = threads.objects(self.contention);
         if self.method == Storing::Add && self.of.size() != Size::U32 {
             return Err(WorkloadError::Combination(
-                "method=add adds words of 32 bits; have `of` f32 or f16x2".into(),
+                "method=add adds words of 32 bits; set `of` to f32 or f16x2".into(),
             ));
         }
         let words = u64::from(accumulators) * u64::from(self.of.size().bytes() / 4);
@@ -135,7 +135,7 @@ struct AccumulateState {
 #[derive(Clone, Copy, Debug, Default)]
 struct Adding {
     value: u64,
-    /// Value found in memory; `new` is the value to store in its place.
+    /// `old`: value found in memory. `new`: value to store in its place.
     old: u64,
     new: u64,
 }
@@ -199,7 +199,7 @@ impl AccumulateProgram {
                     let found = *serial;
                     self.wrong.get_or_insert_with(|| {
                         format!(
-                            "lane {lane} of warp {warp} stored to accumulator {at} in place of {old:#x}, where it held \
+                            "lane {lane} of warp {warp} expected {old:#x} when it stored to accumulator {at}, which held \
                              {found:#x}"
                         )
                     });
@@ -278,7 +278,7 @@ impl WarpProgram for AccumulateProgram {
             let high = if bytes == 8 { word(address + 4) } else { 0 };
             let found = u64::from(high) << 32 | u64::from(word(address));
             if found != *serial {
-                return Err(format!("accumulator {at} is {found:#x}, and its values add up to {serial:#x}"));
+                return Err(format!("accumulator {at} is {found:#x}, expected the sum {serial:#x}"));
             }
         }
         Ok(())

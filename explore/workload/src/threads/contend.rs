@@ -99,9 +99,9 @@ const ARRIVALS: u32 = (1 << 20) - 1;
 parameters! {
     /// Parameters of contenders.
     Contend {
-        /// Shared resource: one word or mbarrier object, or separate ones in one bank.
+        /// Shared resource: word: one word or mbarrier object; bank: one bank, with a word per thread.
         at: Meeting = Meeting::Word, ();
-        /// Threads that contend, neighbouring lanes first; 0: all of them.
+        /// Number of neighbouring threads that contend for one resource; 0: all threads.
         contention: u32 = 1, 0..=2048;
         /// Operation: cas stores, cas.miss does not; add.red, min.red and xor.red have no result.
         op: Operation = Operation::Add, ();
@@ -119,7 +119,7 @@ impl Contend {
         config: &Config,
         seed: u64,
     ) -> Result<ContendProgram, WorkloadError> {
-        let help = "have fewer `warps` or `lanes`, or more `contention`";
+        let help = "use fewer `warps` or `lanes`, or increase `contention`";
         let groups = threads.objects(self.contention);
         let wide = self.op.size().bytes() / 4;
         let places = config.num_banks / wide;
@@ -175,7 +175,7 @@ pub(crate) struct ContendProgram {
     threads: Threads,
     generators: Vec<Xoshiro256PlusPlus>,
     remaining: Remaining,
-    /// Address of each thread's word; `places` has the word's index in `words`.
+    /// `addresses`: address of each thread's word. `places`: index of that word in `words`.
     addresses: Vec<u32>,
     places: Vec<usize>,
     words: Vec<u32>,
@@ -264,7 +264,7 @@ impl WarpProgram for ContendProgram {
         if stored.is_some_and(|stored| stored != answer.pred) {
             let found = answer.pred;
             self.wrong.get_or_insert_with(|| {
-                format!("lanes {found:#x} of warp {warp} succeeded, where {lanes:#x} or none must")
+                format!("lanes {found:#x} of warp {warp} succeeded, expected lanes {lanes:#x} or none")
             });
         }
         counts.units += u64::from(self.threads.lanes);
@@ -272,7 +272,7 @@ impl WarpProgram for ContendProgram {
     }
 
     fn waits_for(&self, warp: usize) -> String {
-        format!("has {} operations a lane to do", self.remaining.of(warp))
+        format!("has {} operations per lane left", self.remaining.of(warp))
     }
 
     fn check(&self, word: &dyn Fn(u32) -> u32) -> Result<(), String> {
@@ -293,7 +293,7 @@ impl WarpProgram for ContendProgram {
                 let found = word(address);
                 if found != wanted {
                     return Err(format!(
-                        "the word at {address:#x} is {found:#x}, and the operations come to {wanted:#x}"
+                        "the word at {address:#x} is {found:#x}, expected {wanted:#x} from the operations"
                     ));
                 }
             }

@@ -24,9 +24,9 @@ named_values! {
 parameters! {
     /// Parameters of insertion into a hash table.
     HashInsert {
-        /// Method that claims a slot; after a cast that did not store, a load gets the key in the slot.
+        /// Operation that claims a slot; if a cast does not store, a load reads the key in the slot.
         method: Insertion = Insertion::Cas, ();
-        /// Slots of the table.
+        /// Number of slots of the table.
         slots: u32 = 4096, 1..=1048576;
         /// Number of different keys, inserted equally often; 0: each key once.
         keys: u32 = 0, 0..=1048576;
@@ -48,16 +48,13 @@ impl HashInsert {
         };
         if keys > self.slots.into() {
             return Err(WorkloadError::Combination(format!(
-                "{keys} different keys do not fit a table of {} slots; have more `slots`, fewer `keys`, or less to do \
-                 (`warps`, `lanes`, `units`)",
+                "{keys} different keys do not fit a table of {} slots; increase `slots`, or use fewer `keys`, \
+                 `warps`, `lanes` or `units`",
                 self.slots
             )));
         }
-        let base = Placement::new(config).words(
-            self.slots.into(),
-            "the slots of the table",
-            "have fewer `slots`",
-        )?;
+        let base =
+            Placement::new(config).words(self.slots.into(), "the slots of the table", "use fewer `slots`")?;
         let key = Key { factor: generators(seed, 1)[0].next_u32() | 1 };
         let state = InsertState { unit: 0, step: InsertStep::Probe, pending: threads.mask() };
         let mut program = HashInsertProgram {
@@ -175,7 +172,7 @@ impl WarpProgram for HashInsertProgram {
                 InsertStep::Look => found == probe.key,
             };
             done |= u32::from(there) << lane;
-            // Probe an empty slot again: the unit selected another lane there.
+            // Probe an empty slot again: the unit selected another lane for it.
             let taken = match step {
                 InsertStep::Probe => tells && !there,
                 InsertStep::Look => found != 0 && !there,
@@ -218,12 +215,12 @@ impl WarpProgram for HashInsertProgram {
             let from = home(key, slots);
             let mut way = (from..slots).chain(0..from).map(at);
             if way.find(|found| *found == key || *found == 0) != Some(key) {
-                return Err(format!("key {key:#x} was inserted and is not found from slot {from} on"));
+                return Err(format!("key {key:#x} was inserted, but is not found from slot {from} on"));
             }
         }
         let taken = (0..slots).filter(|slot| at(*slot) != 0).count();
         if taken != self.keys as usize {
-            return Err(format!("{taken} slots are taken, and {} keys were inserted", self.keys));
+            return Err(format!("{taken} slots are taken, but {} keys were inserted", self.keys));
         }
         Ok(())
     }

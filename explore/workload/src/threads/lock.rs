@@ -26,7 +26,7 @@ parameters! {
     SpinLock {
         /// Operation that takes the lock.
         method: Taking = Taking::CastSpin, ();
-        /// Threads that share a lock; 0: all of them.
+        /// Threads that share a lock; 0: all threads.
         contention: u32 = 0, 0..=2048;
         /// Cycles that a warp waits after a failed attempt, in addition to `compute`.
         backoff: u32 = 0, 0..=10000;
@@ -36,7 +36,7 @@ parameters! {
 parameters! {
     /// Parameters of a ticket lock: threads draw numbers and enter in their order.
     TicketLock {
-        /// Threads that share a lock; 0: all of them.
+        /// Threads that share a lock; 0: all threads.
         contention: u32 = 0, 0..=2048;
         /// Cycles that a warp waits after an unsuccessful poll, in addition to `compute`.
         backoff: u32 = 0, 0..=10000;
@@ -119,13 +119,13 @@ impl LockProgram {
     ) -> Result<Self, WorkloadError> {
         let locks = threads.objects(contention);
         let mut placement = Placement::new(config);
-        let help = "have fewer `warps` or `lanes`, or more `contention`";
+        let help = "use fewer `warps` or `lanes`, or increase `contention`";
         let mut place = |what| placement.words(locks.into(), what, help);
         let (next_ticket, base) = match method {
             Some(_) => (0, place("the locks")?),
             None => (place("the next tickets")?, place("the tickets served")?),
         };
-        let counters = place("the counters behind the locks")?;
+        let counters = place("the counters of the locks")?;
         let step = if method.is_some() { LockStep::Enter } else { LockStep::Draw };
         Ok(LockProgram {
             method,
@@ -174,10 +174,10 @@ impl LockProgram {
         self.loaded[thread] = count;
         let (ticket, entered) = (self.tickets[thread], self.entered[lock as usize]);
         let wrong = if self.method.is_none() && count != ticket {
-            format!("ticket {ticket} of lock {lock} is let in as number {count}")
+            format!("ticket {ticket} of lock {lock} entered as number {count}")
         } else if count != entered {
             format!(
-                "the holder of lock {lock} finds a count of {count}, and {entered} holders were before it"
+                "the holder of lock {lock} read count {count}, expected {entered}, the number of earlier holders"
             )
         } else {
             return;
@@ -284,7 +284,7 @@ impl WarpProgram for LockProgram {
             LockStep::Draw => "draws tickets".to_string(),
             LockStep::Enter if self.method.is_none() => {
                 let ticket = self.tickets[thread];
-                format!("lanes {waiting:#x} wait to be let in, the first with ticket {ticket} of lock {lock}")
+                format!("lanes {waiting:#x} wait to enter, the first with ticket {ticket} of lock {lock}")
             }
             LockStep::Enter => {
                 let mut holders = (0..).zip(&self.state).filter_map(|(holder, state)| {
@@ -302,7 +302,7 @@ impl WarpProgram for LockProgram {
                 format!("lanes {waiting:#x} wait, {the_first}for lock {lock} at {address:#x}, {held}")
             }
             LockStep::Load | LockStep::Store | LockStep::Release if self.method.is_none() => {
-                format!("lanes {inside:#x} are let in")
+                format!("lanes {inside:#x} have entered")
             }
             LockStep::Load | LockStep::Store | LockStep::Release => {
                 format!("lanes {inside:#x} hold lock {}", place(inside.trailing_zeros() as usize).1)
@@ -315,14 +315,16 @@ impl WarpProgram for LockProgram {
         for (lock, entered) in (0..).zip(&self.entered) {
             let found = word(self.counters + 4 * lock);
             if found != *entered {
-                return Err(format!("the counter of lock {lock} is {found}, after {entered} holders"));
+                return Err(format!(
+                    "the counter of lock {lock} is {found}, expected {entered}, the number of holders"
+                ));
             }
         }
         let all: u64 = self.entered.iter().map(|entered| u64::from(*entered)).sum();
         if all == self.sections {
             Ok(())
         } else {
-            Err(format!("{all} critical sections were passed, of {}", self.sections))
+            Err(format!("{all} of {} critical sections were completed", self.sections))
         }
     }
 }

@@ -20,7 +20,7 @@ named_values! {
 parameters! {
     /// Parameters of a pipeline.
     Stages {
-        /// Stages of the pipeline.
+        /// Number of stages of the pipeline.
         depth: u32 = 4, 1..=1024;
         /// Warps that read the stages; the other warps fill them.
         consumers: u32 = 4, 1..=63;
@@ -41,16 +41,16 @@ impl Stages {
         let consumers = self.consumers as usize;
         if consumers >= threads.warps {
             return Err(WorkloadError::Combination(format!(
-                "{consumers} consumers of {} warps leave no producer; have fewer `consumers` or more `warps`",
+                "{consumers} consumers of {} warps leave no producer; use fewer `consumers` or more `warps`",
                 threads.warps
             )));
         }
         let producers = threads.warps - consumers;
-        let help = "have less `depth`, or fewer `warps` or `lanes`";
+        let help = "reduce `depth`, `warps` or `lanes`";
         let mut placement = Placement::new(config);
         let depth = u64::from(self.depth);
-        let full = placement.words(2 * depth, "the objects of full stages", help)?;
-        let free = placement.words(2 * depth, "the objects of free stages", help)?;
+        let full = placement.words(2 * depth, "the mbarrier objects of full stages", help)?;
+        let free = placement.words(2 * depth, "the mbarrier objects of free stages", help)?;
         let tile = producers as u32 * threads.lanes;
         let data = placement.words(depth * u64::from(tile), "the stages", help)?;
         let lanes = match self.arrive {
@@ -139,7 +139,7 @@ impl StagesProgram {
         self.data + 4 * (self.stage(warp) * self.tile + self.threads.number(writer, lane))
     }
 
-    /// Returns the expected value of that word.
+    /// Returns the value that the producer writes to the word at [`Self::word`].
     fn value(&self, warp: usize, lane: usize) -> u32 {
         let writer = if self.produces(warp) { warp } else { (warp - self.producers) % self.producers };
         self.state[warp].tile.wrapping_mul(self.tile).wrapping_add(self.threads.number(writer, lane) + 1)
@@ -200,9 +200,7 @@ impl WarpProgram for StagesProgram {
                     let (found, wanted) = (answer.rd[lane], self.value(warp, lane));
                     let tile = self.state[warp].tile;
                     self.wrong.get_or_insert_with(|| {
-                        format!(
-                            "lane {lane} of warp {warp} finds {found} in tile {tile}, where {wanted} was put"
-                        )
+                        format!("lane {lane} of warp {warp} read {found} in tile {tile}, expected {wanted}")
                     });
                 }
                 self.state[warp].step = StageStep::Arrive;
@@ -235,9 +233,7 @@ impl WarpProgram for StagesProgram {
     fn check(&self, _: &dyn Fn(u32) -> u32) -> Result<(), String> {
         self.wrong.clone().map_or(Ok(()), Err)?;
         match self.state.iter().position(|state| state.tile != self.units) {
-            Some(warp) => {
-                Err(format!("warp {warp} was at {} tiles, of {}", self.state[warp].tile, self.units))
-            }
+            Some(warp) => Err(format!("warp {warp} moved {} of {} tiles", self.state[warp].tile, self.units)),
             None => Ok(()),
         }
     }

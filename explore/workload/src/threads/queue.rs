@@ -15,7 +15,7 @@ parameters! {
     Queue {
         /// Warps that take elements; the other warps put them. 0: elements stay in the queue.
         consumers: u32 = 4, 0..=63;
-        /// Slots of the ring.
+        /// Number of slots of the ring.
         capacity: u32 = 256, 1..=65536;
         /// Cycles that a warp waits after an unsuccessful poll, in addition to `compute`.
         backoff: u32 = 0, 0..=10000;
@@ -35,7 +35,7 @@ impl Queue {
         let consumers = self.consumers as usize;
         if consumers >= threads.warps {
             return Err(WorkloadError::Combination(format!(
-                "{consumers} consumers of {} warps leave no producer; have fewer `consumers` or more `warps`",
+                "{consumers} consumers of {} warps leave no producer; use fewer `consumers` or more `warps`",
                 threads.warps
             )));
         }
@@ -45,10 +45,10 @@ impl Queue {
         if consumers == 0 && elements > self.capacity.into() || elements > most {
             let room = if consumers == 0 { self.capacity.into() } else { most };
             return Err(WorkloadError::Combination(format!(
-                "{elements} elements, and there is room for {room}; have more `capacity` or `consumers`, or fewer `units`"
+                "{elements} elements, but the queue has room for {room}; increase `capacity` or `consumers`, or use fewer `units`"
             )));
         }
-        let help = "have less `capacity`";
+        let help = "reduce `capacity`";
         let mut placement = Placement::new(config);
         let capacity = self.capacity.into();
         let counters = placement.words(2, "the counters", help)?;
@@ -57,7 +57,7 @@ impl Queue {
         let takers = consumers as u64 * u64::from(threads.lanes);
         if takers > elements {
             return Err(WorkloadError::Combination(format!(
-                "{takers} lanes would take {elements} elements, and some would have none; have fewer `consumers` or more `units`"
+                "{takers} lanes take {elements} elements, so some lanes get none; use fewer `consumers` or more `units`"
             )));
         }
         let share = |warp: usize, lane: u32| {
@@ -77,7 +77,7 @@ impl Queue {
             counters,
             numbers,
             slots,
-            // The number of slot 0 is 0 already.
+            // Slot 0 needs no entry: its number is 0, like all memory.
             memory: (1..self.capacity).map(|at| (numbers + 4 * at, at)).collect(),
             state: (0..threads.warps)
                 .map(|warp| QueueState { step: QueueStep::Draw, waiting: with_work(warp), moving: 0 })
@@ -223,9 +223,7 @@ impl WarpProgram for QueueProgram {
                         if found != put || again {
                             self.wrong.get_or_insert_with(|| {
                                 let times = if again { ", a second time" } else { "" };
-                                format!(
-                                    "element {found} is taken from position {at}{times}, where {put} was put"
-                                )
+                                format!("element {found} was taken from position {at}{times}, expected {put}")
                             });
                         }
                     }
@@ -273,11 +271,13 @@ impl WarpProgram for QueueProgram {
         for (position, put) in (0..).zip(&self.put).filter(|_| kept) {
             let found = word(self.slots + 4 * position);
             if found != *put {
-                return Err(format!("position {position} holds {found}, and {put} was put there"));
+                return Err(format!("position {position} holds {found}, expected {put}"));
             }
         }
         match self.put.iter().zip(&self.taken).position(|(put, taken)| *put == 0 || !(*taken || kept)) {
-            Some(position) => Err(format!("the element of position {position} was not put, or not taken")),
+            Some(position) => {
+                Err(format!("the element of position {position} was never put, or never taken"))
+            }
             None => Ok(()),
         }
     }

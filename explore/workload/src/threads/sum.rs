@@ -33,7 +33,7 @@ named_values! {
 
 named_values! {
     Meeting {
-        /// In the unit: each lane adds its own value.
+        /// In the unit: each lane sends its own value.
         Unit "unit";
         /// In registers: one lane adds the sum of the warp.
         Warp "warp";
@@ -43,7 +43,7 @@ named_values! {
 parameters! {
     /// Parameters of a histogram: each lane counts elements by an atomic on the element's bin.
     Histogram {
-        /// Bins.
+        /// Number of bins.
         bins: u32 = 256, 1..=65536;
         /// Distribution of the elements over the bins; image: grey levels of a photograph.
         spread: Spread = Spread::Uniform, ();
@@ -68,7 +68,7 @@ parameters! {
 parameters! {
     /// Parameters of a reduction: values of all lanes are added up.
     Reduction {
-        /// Adder of a warp's values: the unit, one add per lane; or registers, in log2(lanes) steps of `compute`.
+        /// Adder of a warp's values: unit: one add per lane; warp: registers, in log2(lanes) steps of `compute`.
         meet: Meeting = Meeting::Unit, ();
         /// Threads that share an accumulator; 0: all of them.
         contention: u32 = 0, 0..=2048;
@@ -87,7 +87,7 @@ impl Histogram {
         seed: u64,
     ) -> Result<SumProgram, WorkloadError> {
         let words = u64::from(self.bins + self.padding) * u64::from(self.copies);
-        let base = Placement::new(config).words(words, "the bins", "have fewer `bins` or `copies`")?;
+        let base = Placement::new(config).words(words, "the bins", "use fewer `bins` or `copies`")?;
         let mut generators = generators(seed, threads.warps + 1);
         let weights = match self.spread {
             Spread::Uniform => vec![1.0; self.bins as usize],
@@ -114,7 +114,7 @@ impl Reduction {
         compute: u32,
     ) -> Result<SumProgram, WorkloadError> {
         let accumulators = threads.objects(self.contention);
-        let help = "have fewer `warps` or `lanes`, or more `contention`";
+        let help = "use fewer `warps` or `lanes`, or increase `contention`";
         let base = Placement::new(config).words(accumulators.into(), "the accumulators", help)?;
         let steps = match self.meet {
             Meeting::Unit => 0,
@@ -212,8 +212,8 @@ impl WarpProgram for SumProgram {
     fn waits_for(&self, warp: usize) -> String {
         let left = self.remaining.of(warp);
         match self.adds {
-            Adds::Elements { .. } => format!("has {left} elements a lane to count"),
-            Adds::Values { .. } => format!("has {left} values a lane to add"),
+            Adds::Elements { .. } => format!("has {left} elements per lane left to count"),
+            Adds::Values { .. } => format!("has {left} values per lane left to add"),
         }
     }
 
@@ -228,10 +228,10 @@ impl WarpProgram for SumProgram {
             if found != *expected {
                 return Err(match self.adds {
                     Adds::Elements { .. } => {
-                        format!("bin {at} counts {found}, and {expected} elements fell into it")
+                        format!("bin {at} has count {found}, expected {expected}")
                     }
                     Adds::Values { .. } => {
-                        format!("accumulator {at} is {found:#x}, and its values add up to {expected:#x}")
+                        format!("accumulator {at} is {found:#x}, expected the sum {expected:#x}")
                     }
                 });
             }

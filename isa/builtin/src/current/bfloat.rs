@@ -1,5 +1,6 @@
-//! bfloat16 additions before sm_90. A header implements them as loops: from sm_80 around a fused multiply-add
-//! by one, earlier around binary32 arithmetic with manual rounding.
+//! bfloat16 additions for targets before sm_90. The CUDA header implements them as compare-and-swap loops.
+//! From sm_80 on, the loop computes `addend * 1.0 + old` with one fused multiply-add. For earlier targets it
+//! adds in binary32 and rounds to bfloat16 with integer instructions.
 
 use super::cuda;
 use super::*;
@@ -78,7 +79,7 @@ fn widen(text: &mut Writer, half: &str) -> String {
     float
 }
 
-/// Adds in binary32 and rounds to bfloat16, to nearest even. A NaN becomes 0x7fff.
+/// Adds in binary32 and rounds the sum to the nearest bfloat16, ties to even. A NaN becomes 0x7fff.
 fn add(text: &mut Writer, addend: &str, old: &str) -> String {
     let old = widen(text, old);
     let [one, sum] = [(); 2].map(|()| text.register(RegisterType::F32));

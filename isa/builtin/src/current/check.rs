@@ -1,4 +1,4 @@
-//! Refusals of the current compiler, in its wording. Source: [TOOLS].
+//! Error messages with which the current CUDA compiler refuses a call, in its wording. Source: [TOOLS].
 
 use super::*;
 use crate::NameScope;
@@ -37,7 +37,8 @@ fn scope(argument: Argument<ThreadScope>) -> Result<ThreadScope, BuiltinRefusal>
     )
 }
 
-/// Checks a call of the newer family, in the order of the compiler: type, operands, width, target.
+/// Checks a call of an `__nv_atomic_*` builtin. The compiler's order of checks decides which error it
+/// reports: type, operands, width, target.
 pub(super) fn nv(
     call: &Call,
     op: BuiltinOp,
@@ -160,7 +161,7 @@ pub(super) fn overload(
     };
     match (found, op) {
         (true, _) => Ok(()),
-        // Only these two functions have no overloads.
+        // `atomicInc` and `atomicDec` are the only functions without overloads, so their message differs.
         (false, BuiltinOp::Inc | BuiltinOp::Dec) => refuse(
             format!(
                 "argument of type \"{} *\" is incompatible with parameter of type \"unsigned int *\"",
@@ -178,8 +179,8 @@ pub(super) fn overload(
 pub(super) fn older(builtin: Builtin, ty: ObjectType, target: PtxTarget) -> Result<(), BuiltinRefusal> {
     match ty {
         ObjectType::F16x2 | ObjectType::F16x4 => refuse(
-            format!("`{builtin}` is not reproduced as the current compiler has it"),
-            "`atomicAdd` on `__half2`, or the dialect `nvvm`",
+            format!("`{builtin}` on `{ty}` is not supported in the dialect `current`"),
+            "use `atomicAdd` on `__half2`, or the dialect `nvvm`",
         ),
         ObjectType::B128 if target.number() < 90 => refuse(WIDE, "sm_90 or later"),
         _ => Ok(()),

@@ -1,4 +1,4 @@
-//! Functions of CUDA C++, and the older family of builtins that implements them.
+//! Expansion of the `atomic*` functions of CUDA C++, and of the `__nvvm_atom_*` builtins that implement them.
 
 use super::*;
 use crate::NameScope;
@@ -11,12 +11,13 @@ pub(super) struct Object {
     pub(super) space: &'static str,
 }
 
-/// Declares the shared array. The declaration must be the first line.
+/// Declares the shared array that contains the object. The declaration must be the first line of the PTX.
 fn declare_array(text: &mut Writer, ty: ObjectType) {
     put!(text, ".shared .align {0} .b8 {ARRAY}[{1}];", ty.bytes(), 8 * ty.bytes());
 }
 
-/// Computes the address of the array's element, or takes the object's address.
+/// Returns the address operand of the object. For an object in the shared array, first emits the computation
+/// of the address.
 pub(super) fn object(
     text: &mut Writer,
     place: ObjectPlace,
@@ -36,7 +37,8 @@ pub(super) fn object(
     Object { operand: format!("[{address}]"), space: ".shared" }
 }
 
-/// Computes the generic address of the array's element. Inline assembly of a header has no state space.
+/// Returns a register with the generic address of the object, and the lines that compute the address. The
+/// inline assembly of the CUDA header uses generic addresses, also for an object in the shared array.
 pub(super) fn generic_object(
     text: &mut Writer,
     place: ObjectPlace,
@@ -74,8 +76,9 @@ pub(super) fn generic_object(
     (address, lines)
 }
 
-/// Qualifiers between `atom` and the operation. If the name states no scope, the newer code generator writes
-/// the default order and scope.
+/// Returns the qualifiers between `atom` and the operation. If the function's name states no scope
+/// (`atomicAdd`), the code generator for sm_100 and later writes `.relaxed.gpu`, and the older one writes
+/// nothing.
 fn qualifiers(reach: NameScope, space: &str, generation: Generation) -> String {
     match (reach, generation) {
         (NameScope::Device, Generation::Native) => format!(".relaxed.gpu{space}"),
@@ -110,7 +113,7 @@ fn plain(
 ) -> Expansion {
     let mut text = Writer::default();
     let bits = ty.bits();
-    // An exchange of floats exchanges their bits.
+    // An exchange of floats is emitted as an exchange of their 32 bits.
     let as_bits = op == BuiltinOp::Exchange && ty == ObjectType::F32;
     let register = if as_bits { RegisterType::B32 } else { generation.register(ty) };
     let generic = (place == ObjectPlace::Generic).then(|| object(&mut text, place, ty, generation));
@@ -131,7 +134,8 @@ fn plain(
         Some(compare) => format!("{compare}, {value}"),
         None => value,
     };
-    // The 16-bit compare-and-swap has the spelling of a header that is older than memory orders.
+    // The 16-bit compare-and-swap comes from a CUDA header that is older than memory orders, so it has no
+    // order and no scope.
     let words = if ty == ObjectType::U16 {
         object.space.to_owned()
     } else {
@@ -186,7 +190,8 @@ fn sixteen_bytes(op: BuiltinOp, reach: NameScope, place: ObjectPlace, generation
     let compare = (op == BuiltinOp::CompareExchange).then(|| pair(InputRole::Compare));
     let value = pair(InputRole::Value);
     let object = generic.unwrap_or_else(|| object(&mut text, place, ty, generation));
-    // If the name states a scope, the newer generator uses the instruction of the older one.
+    // Only for functions without a scope in the name does the code generator for sm_100 and later use new
+    // register names. For all others it emits the same inline assembly as the older one.
     let new_names = generation == Generation::Native && reach == NameScope::Device;
     let [compared, new, found] = match (new_names, op) {
         (true, BuiltinOp::CompareExchange) => ["cmp", "swap", "dst"],

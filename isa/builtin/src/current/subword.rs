@@ -1,14 +1,14 @@
-//! Objects of 1 and 2 bytes: masks and shifts around an atomic on the containing word.
+//! Objects of 1 and 2 bytes: masks and shifts around an atomic on the 32-bit word that contains the object.
 //!
-//! Only the newer code generator supports these. The older one has `cas.b16` and refuses the rest. Source:
-//! spec 8.4.
+//! Only the code generator for sm_100 and later supports these. The older one has `cas.b16` and refuses all
+//! others. Source: spec 8.4.
 
 use super::*;
 
 struct Part {
     /// Register with the address of the word.
     word: String,
-    /// Register with the first bit of the object in the word.
+    /// Register with the position of the object's lowest bit in the word: 0, 8, 16 or 24.
     shift: String,
 }
 
@@ -37,7 +37,8 @@ impl Part {
         placed
     }
 
-    /// Shifts the object to bit 0. The bits above it remain.
+    /// Shifts the object to bit 0 of a new register. The bits of the word above the object stay in the
+    /// register.
     fn extract(&self, text: &mut Writer, word: &str) -> String {
         let moved = text.register(RegisterType::B32);
         put!(text, "shr.u32 {moved}, {word}, {};", self.shift);
@@ -45,10 +46,11 @@ impl Part {
     }
 }
 
-/// Reads the operand in the register that it is passed in. Single bytes use a 16-bit register.
+/// Returns the register in which the caller passes the operand: 16 bits for an object of one byte, else 32
+/// bits.
 fn passed(nv: &Nv, text: &mut Writer) -> String {
     let register = if nv.ty.bytes() == 1 { RegisterType::B16 } else { RegisterType::B32 };
-    // Two bytes are loaded into a wider register without sign extension, because only the bits matter.
+    // A 2-byte operand is loaded as `u16`, also if the type is signed, because only its low 16 bits matter.
     text.input(InputRole::Value, register, if nv.ty.bytes() == 1 { passed_as(nv.ty) } else { "u16" })
 }
 
@@ -76,7 +78,8 @@ pub(super) fn expand(nv: &Nv) -> Expansion {
     }
 }
 
-/// Expands a bitwise operation. The operation on the word keeps the other bits unchanged.
+/// Expands a bitwise operation to one atomic on the word. The operand leaves the bits outside the object
+/// unchanged.
 fn bitwise(nv: &Nv) -> Expansion {
     let mut text = Writer::default();
     let object = text.address(InputRole::Object);
@@ -102,7 +105,8 @@ fn bitwise(nv: &Nv) -> Expansion {
     text.finish(&[&result])
 }
 
-/// Writes the loop and returns the old word. `combine` computes the new word from the old one.
+/// Writes a compare-and-swap loop and returns the register with the old word. `combine` writes the
+/// computation of the new word from the old one.
 fn cas_loop(
     nv: &Nv,
     text: &mut Writer,
@@ -123,7 +127,8 @@ fn cas_loop(
     found
 }
 
-/// Expands addition and subtraction: computes on the whole word, and inserts the object's bits.
+/// Expands addition and subtraction. The loop computes on the whole word, and then stores only the object's
+/// bits of the sum.
 fn arithmetic(nv: &Nv) -> Expansion {
     let mut text = Writer::default();
     let object = text.address(InputRole::Object);
@@ -148,7 +153,7 @@ fn arithmetic(nv: &Nv) -> Expansion {
     text.finish(&[&result])
 }
 
-/// Expands minimum and maximum: extracts the object from the word first.
+/// Expands minimum and maximum. The loop first extracts the object from the word.
 fn select(nv: &Nv) -> Expansion {
     let mut text = Writer::default();
     let object = text.address(InputRole::Object);
@@ -229,8 +234,9 @@ fn exchange(nv: &Nv) -> Expansion {
     }
 }
 
-/// Labels of a strong compare-and-swap loop. The loop repeats only while the word differs outside the object.
-/// A difference inside the object is the result.
+/// Labels of the loop of a strong compare-and-swap on a subword object. The attempt is repeated only if the
+/// bits of the word outside the object have changed. If the object itself differs from the expected value,
+/// the loop ends, and the compare-and-swap fails.
 struct Retry {
     again: String,
     done: String,
@@ -239,14 +245,16 @@ struct Retry {
 impl Retry {
     fn begin(text: &mut Writer) -> Retry {
         let again = text.label();
-        // Labels are numbered by block. The skipped number is that of the block before the second branch.
+        // The compiler numbers labels by basic block. The block between the two branches of the loop has a
+        // number but no label.
         text.label();
         let done = text.label();
         put!(text, "{again}:");
         Retry { again, done }
     }
 
-    /// Ends the loop if the word was stored, or if the bits outside the object were as expected.
+    /// Writes the end of the loop. The loop ends if the compare-and-swap stored the word, or if the bits
+    /// outside the object are unchanged.
     fn end(self, text: &mut Writer, [stored, outside, found, rest]: [&str; 4]) {
         let Retry { again, done } = self;
         let seen = text.register(RegisterType::B32);

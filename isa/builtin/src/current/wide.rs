@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A value of 16 bytes in two registers, low half first.
+/// A value of 16 bytes in two 64-bit registers.
 struct Pair {
     low: String,
     high: String,
@@ -37,8 +37,8 @@ impl Pair {
     }
 }
 
-/// Allocates a 128-bit register. Its name is numbered in inline assembly, and `name` in the newer code
-/// generator.
+/// Allocates a 128-bit register. In inline assembly its name is a number, in the code generator for sm_100
+/// and later it is `name`.
 fn register(nv: &Nv, text: &mut Writer, name: &str) -> String {
     match nv.generation {
         Generation::Inline => text.register(RegisterType::B128),
@@ -56,7 +56,7 @@ fn split(text: &mut Writer, from: &str) -> Pair {
     pair
 }
 
-/// Computes the bits in which two values differ; zero if they are equal.
+/// Computes a register with the bits in which two values differ. It is zero if they are equal.
 fn difference(text: &mut Writer, found: &Pair, other: &Pair) -> String {
     let [high, low, any] = [(); 3].map(|()| text.register(RegisterType::B64));
     put!(text, "xor.b64 {high}, {}, {};", found.high, other.high);
@@ -140,8 +140,8 @@ fn compare_exchange(nv: &Nv) -> Expansion {
     };
     let cmp = register(nv, &mut text, "cmp");
     let new = register(nv, &mut text, "swap");
-    // The inline generator first joins the value that is ready first. Without a fence between the two loads,
-    // it uses the order of the operands.
+    // Order in which the compiler joins the two operands. The inline generator first joins the operand that
+    // is loaded first. If no fence separates the two loads, it keeps the order of the operands.
     if native || (nv.indirect && nv.order != MemoryOrder::SeqCst) {
         join(&mut text, &cmp, &compare);
         join(&mut text, &new, &swap);
@@ -162,7 +162,7 @@ fn compare_exchange(nv: &Nv) -> Expansion {
     text.finish(&[&result])
 }
 
-/// Expands to a loop around a compare-and-swap of 128 bits. Only for the newer code generator.
+/// Expands a fetch operation to a loop around a compare-and-swap of 128 bits. Only for sm_100 and later.
 fn fetch(nv: &Nv) -> Expansion {
     let mut text = Writer::default();
     let object = text.address(InputRole::Object);

@@ -14,7 +14,7 @@ fn suffix(nv: &Nv) -> String {
 fn object_register(nv: &Nv) -> RegisterType {
     match (nv.op.is_fetch(), nv.ty.bytes(), nv.generation) {
         (true, ..) => nv.generation.register(nv.ty),
-        // Inline assembly has no constraint for single bytes.
+        // Inline assembly has no operand constraint for a single byte, so the byte is in a 32-bit register.
         (_, 1, Generation::Inline) => RegisterType::B32,
         (_, 1 | 2, _) => RegisterType::B16,
         (_, 4, _) => RegisterType::B32,
@@ -70,7 +70,7 @@ fn subtract(nv: &Nv) -> Expansion {
     text.finish(&[&result])
 }
 
-/// Expands an operation without an instruction to a loop around a compare-and-swap.
+/// Expands a float operation that has no atomic instruction to a loop around a compare-and-swap.
 fn float_loop(nv: &Nv) -> Expansion {
     let mut text = Writer::default();
     let bits = nv.ty.bits();
@@ -116,7 +116,8 @@ fn load(nv: &Nv) -> Expansion {
         (ObjectType::U8, Generation::Inline) => put!(text, "and.b32 {wide}, {result}, 255;"),
         (ObjectType::S8, Generation::Inline) => put!(text, "cvt.s32.s8 {wide}, {result};"),
         (ObjectType::S8, Generation::Native) => {
-            // Single bytes are in 16-bit registers, so the code widens them twice.
+            // A single byte is in a 16-bit register, so the code first extends the register to 32 bits, then
+            // the sign of the byte.
             let zeroed = text.register(RegisterType::B32);
             put!(text, "cvt.u32.u16 {zeroed}, {result};");
             put!(text, "cvt.s32.s8 {wide}, {zeroed};");
@@ -179,8 +180,8 @@ fn compare_exchange(nv: &Nv) -> Expansion {
     let object = text.address(InputRole::Object);
     let expected = text.address(InputRole::ExpectedAddress);
     let compare = text.register(register);
-    // Both code generators read the value to store where the front end requests it, which is before the
-    // fence. The inline one requests the expected value only at the access.
+    // Both code generators load the value to store before the fence. The expected value is loaded before the
+    // fence by the native generator, and after the fence by the inline generator.
     let native = nv.generation == Generation::Native;
     let swap = if nv.indirect {
         let from = text.address(InputRole::ValueAddress);

@@ -1,9 +1,10 @@
-//! Objects of 1 and 2 bytes: a mask-and-shift loop around a compare-and-swap of the containing word, for all
-//! operations. Source: [NVVM], Sub-Word Atomic Expansion; spec 8.4, 7.2.
+//! Objects of 1 and 2 bytes. All operations become a loop around a compare-and-swap of the 32-bit word that
+//! contains the object, with masks and shifts. Source: [NVVM], Sub-Word Atomic Expansion; spec 8.4, 7.2.
 
 use super::*;
 
-/// Registers with the parts of an address that the expansion computes.
+/// Registers with the word's address, the position of the object's lowest bit in the word, and the mask of
+/// all other bits.
 struct Part {
     aligned_address: String,
     shift: String,
@@ -26,7 +27,7 @@ impl Part {
     }
 }
 
-/// Shifts a value to the object's bits of the word; all other bits are zero.
+/// Shifts a value to the position of the object in the word. All other bits of the result are zero.
 fn placed(nv: &Nv, text: &mut Writer, part: &Part, value: &str) -> String {
     let [masked, moved] = [(); 2].map(|()| text.register(RegisterType::B32));
     put!(text, "and.b32 {masked}, {value}, {};", nv.ty.ones());
@@ -40,7 +41,7 @@ pub(super) fn expand(nv: &Nv, mut text: Writer) -> Expansion {
     let compare = (nv.op == BuiltinOp::CompareExchange)
         .then(|| text.input(InputRole::Compare, RegisterType::B32, passed));
     let value = text.input(InputRole::Value, RegisterType::B32, passed);
-    // A release has a fence before it, an acquire has one after it.
+    // A release gets a fence before the loop, an acquire a fence after the loop.
     let strength = if nv.order == MemoryOrder::SeqCst { "sc" } else { "acq_rel" };
     if nv.order.releases() {
         nv.fence(&mut text, strength);
@@ -59,7 +60,7 @@ pub(super) fn expand(nv: &Nv, mut text: Writer) -> Expansion {
     text.finish(&[&result])
 }
 
-/// Writes the compare-and-swap of the loop. It is relaxed, because the fences are around the loop.
+/// Writes the compare-and-swap of the loop. It is relaxed, because the fences are before and after the loop.
 fn swap(nv: &Nv, text: &mut Writer, part: &Part, found: &str, old: &str, new: &str) {
     let words = nv.words(MemoryOrder::Relaxed.qualifier());
     put!(text, "atom.cas.{words}.b32 {found}, [{}], {old}, {new};", part.aligned_address);
@@ -103,7 +104,8 @@ fn fetch_loop(nv: &Nv, text: &mut Writer, part: &Part, value: &str) -> String {
     found
 }
 
-/// Writes a loop that repeats only while the word differs outside the object.
+/// Writes the loop of a compare-and-swap. The loop repeats only if the bits of the word outside the object
+/// have changed.
 fn compare_loop(nv: &Nv, text: &mut Writer, part: &Part, compare: &str, value: &str) -> String {
     let compare = placed(nv, text, part, compare);
     let value = placed(nv, text, part, value);

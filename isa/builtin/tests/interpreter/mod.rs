@@ -1,7 +1,7 @@
-//! Interpreter of the PTX that builtins expand to, for one thread: integers, `f32` and `f64`, no half
-//! precision.
+//! Interpreter of the PTX that builtins expand to, for one thread. It supports integers, `f32` and `f64`, but
+//! no half precision.
 //!
-//! The interpreter shares no code with the crate and works on the text.
+//! The interpreter shares no code with the crate, and reads the PTX as text.
 
 use std::collections::HashMap;
 
@@ -122,7 +122,7 @@ impl Thread {
             },
             ("cvt", [to, from]) => {
                 let wide = number(self.get(from)) as u128;
-                // The register takes the result sign-extended from its own width.
+                // The result is sign-extended from the width of the destination register.
                 let into = words[1];
                 let narrow = into[1..].parse().unwrap();
                 self.set(

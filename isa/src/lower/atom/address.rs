@@ -1,12 +1,12 @@
-//! Address operands of lowered atomics.
+//! Address operands of lowered `atom` and `red` instructions.
 
 use super::operand::{Address, AddressBase};
 use crate::lower::code::{Base, Code, CodeAddress, Reg, Value, emit};
 use crate::lower::offset::{split, split_wide};
 
 impl Code<'_> {
-    /// Returns a shared address for the brackets of LDS and ATOMS. From sm_90 on, a variable's address
-    /// contains the CTA's rank in its cluster (spec 1.4).
+    /// Returns a shared-memory address as LDS and ATOMS write it in brackets. From sm_90 on, the address of a
+    /// variable contains the CTA's rank in its cluster (spec 1.4).
     pub(super) fn shared_address(&mut self, address: &Address) -> CodeAddress {
         match address.base {
             AddressBase::Register(register) | AddressBase::Word(register) => {
@@ -42,7 +42,7 @@ impl Code<'_> {
         }
     }
 
-    /// Returns a generic or global address: a register pair and the immediate offset.
+    /// Returns a generic or global address: its register pair, and the immediate offset to write after it.
     pub(super) fn wide_address(&mut self, address: &Address) -> (Reg, i64) {
         let pair = match address.base {
             AddressBase::Register(register) => register,

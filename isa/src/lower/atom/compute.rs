@@ -1,11 +1,12 @@
-//! Computation of the new value from the old one, for loops around CAST.SPIN.
+//! Code for the new value of an atomic, computed from the old one, inside a loop around CAST.SPIN.
 
 use super::form::{AtomicOp, Form};
 use crate::lower::code::{Code, Reg, Value, emit, signed};
 use crate::lower::decimal::decimal;
 use crate::ptx::Type;
 
-/// Pipe that adds the upper halves. Compilers use both to balance the load.
+/// Pipe of the GPU that adds the upper words of a 64-bit addition: IADD3.X or IMAD.X. Compilers use both
+/// pipes, to balance the load.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Carry {
     Add,
@@ -15,11 +16,11 @@ pub(super) enum Carry {
 #[derive(Clone, Copy)]
 pub(super) enum Operand {
     Value(Value),
-    /// The sum over the lanes, in registers; it is the second operand of the addition.
+    /// Addend in registers: the sum over the lanes. It is the second operand of the addition.
     Product(Reg),
-    /// Like [`Operand::Product`], with a lower word of zero; only the upper word is in a register.
+    /// 64-bit addend whose lower word is zero; the register holds the upper word.
     High(Reg),
-    /// Like [`Operand::High`], with the upper word in a uniform register.
+    /// 64-bit addend whose lower word is zero; the uniform register holds the upper word.
     UniformHigh(u8),
     Uniform(u8),
 }
@@ -34,7 +35,7 @@ impl Code<'_> {
                 self.uniform_pair(bits)
             }
             (Value::Constant(_), AtomicOp::Add, Type::U64 | Type::F32) => Operand::Value(b),
-            // An immediate of DADD holds only the upper half.
+            // An immediate operand of DADD holds only the upper 32 bits.
             (Value::Constant(bits), AtomicOp::Add, Type::F64) if bits as u32 == 0 => Operand::Value(b),
             (Value::Constant(bits), AtomicOp::Add, Type::F64) if self.number >= 90 => self.uniform_pair(bits),
             _ => Operand::Value(Value::Register(self.in_registers(b, form.words()))),
@@ -48,8 +49,8 @@ impl Code<'_> {
         Operand::Uniform(pair)
     }
 
-    /// Computes the new value from `old` and returns its registers: `new`, or others if there is nothing to
-    /// compute. Does not support min and max.
+    /// Emits the computation of the new value from `old` and returns the registers that hold it: `new`, or
+    /// others if no instruction is needed. Not for min and max.
     pub(super) fn compute(&mut self, form: &Form, old: Reg, b: Operand, new: Reg, carry: Carry) -> Reg {
         match b {
             Operand::Value(b) => return self.compute_value(form, old, b, new, carry),
@@ -97,7 +98,7 @@ impl Code<'_> {
         emit!(self, "{mnemonic} {new}, {}", float_operands(ty, old, b));
     }
 
-    /// Adds zero to the lower word, as compilers do, and returns the carry.
+    /// Emits an addition of zero to the lower word, as compilers do. Returns the predicate with the carry.
     fn add_nothing(&mut self, old: Reg, new: Reg) -> String {
         let (out, _) = self.carries();
         let p = self.predicate();
@@ -143,12 +144,14 @@ impl Code<'_> {
         }
     }
 
-    /// Returns the text for the unused carries: the second one of IADD3, and those of IADD3.X.
+    /// Returns the operands that stand for unused carries: first for IADD3 (its second carry), then for
+    /// IADD3.X.
     fn carries(&self) -> (&'static str, &'static str) {
         if self.number >= 100 { (", PT", "PT, PT, ") } else { ("", "") }
     }
 
-    /// Computes a bitwise operation. A word of a constant that keeps or sets the old word becomes a move.
+    /// Emits a bitwise operation, word by word. For a constant that leaves a word unchanged or sets it to a
+    /// constant, a move is enough.
     fn bitwise(&mut self, op: AtomicOp, old: Reg, b: Value, new: Reg) -> Reg {
         let table = op.table();
         let bits = match b {
@@ -178,12 +181,13 @@ impl Code<'_> {
         new
     }
 
-    /// Sets a predicate if min or max keeps the old value, and returns the predicate.
+    /// Emits a comparison that is true if min or max keeps the old value. Returns its predicate.
     pub(super) fn unchanged(&mut self, form: &Form, old: Reg, b: Value, registers: Reg) -> String {
         let p = self.predicate();
         let kind = if form.signed() { "" } else { ".U32" };
         let wide = if form.signed() { "S64" } else { "U64" };
-        // Compilers compare the operand with the old value. A constant comes second, after the old value.
+        // Compilers compare a register operand with the old value, but the old value with a constant operand,
+        // because an immediate must be the second operand.
         let swap = |b_first: bool| match (form.op, b_first) {
             (AtomicOp::Min, true) | (AtomicOp::Max, false) => "GE",
             _ => "LE",
@@ -213,12 +217,12 @@ impl Code<'_> {
     }
 }
 
-/// True if 64 bits are a sign-extended 32-bit immediate of 64-bit arithmetic.
+/// True if a 32-bit immediate, sign-extended, has the value of these 64 bits.
 fn is_word(bits: u64) -> bool {
     i32::try_from(bits as i64).is_ok()
 }
 
-/// Formats the operands of FADD and DADD. An immediate comes second; zero and registers come first.
+/// Formats the sources of FADD and DADD. An immediate operand comes second. Zero and registers come first.
 pub(super) fn float_operands(ty: Type, old: Reg, b: Operand) -> String {
     let bits = match b {
         Operand::Value(Value::Register(b)) | Operand::Product(b) | Operand::High(b) => {

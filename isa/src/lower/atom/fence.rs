@@ -1,11 +1,11 @@
-//! Fences for `.sem` and `.scope` before and after an atomic (spec 7.4).
+//! Fences before and after an atomic that its memory order (`.sem`) and its scope require (spec 7.4).
 
 use super::form::Form;
 use crate::kernel::order::Scope;
 use crate::lower::code::{Code, emit};
 
 impl Form {
-    /// Scope of the fences. Cluster scope uses the fence of the GPU.
+    /// Scope of the fences in machine code. PTX cluster scope becomes GPU scope.
     fn fence_scope(&self) -> &'static str {
         match self.scope {
             Scope::Cta => "CTA",
@@ -16,7 +16,7 @@ impl Form {
 }
 
 impl Code<'_> {
-    /// Emits the fence before a release. `guard` is empty or `@P0 `.
+    /// Emits the fence before an atomic with release order. `guard` is empty or a guard such as `@P0 `.
     pub(super) fn before(&mut self, form: &Form, guard: &str) {
         if !form.sem.releases() {
             return;
@@ -36,7 +36,8 @@ impl Code<'_> {
         }
     }
 
-    /// Like `after`, for an atomic on the CTA's own shared memory. Before sm_90 it emits nothing.
+    /// Emits the fence after an atomic with acquire order on the CTA's own shared memory. Before sm_90, no
+    /// fence is needed.
     pub(super) fn after_shared(&mut self, form: &Form, guard: &str) {
         if self.number >= 90 {
             self.after(form, guard);

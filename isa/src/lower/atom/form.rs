@@ -1,4 +1,4 @@
-//! Modifiers of an `atom` or `red` instruction, in any order.
+//! Modifiers of an `atom` or `red` instruction. The instruction may state them in any order.
 
 use crate::kernel::order::{Scope, Semantics};
 use crate::ptx::Type;
@@ -23,7 +23,7 @@ impl AtomicOp {
         self.into()
     }
 
-    /// Returns the LOP3 truth table of a bitwise operation on the first two operands.
+    /// Returns the LOP3 truth table of a bitwise operation on the first two operands of LOP3.
     pub(super) fn table(self) -> &'static str {
         match self {
             AtomicOp::And => "0xc0",
@@ -57,14 +57,16 @@ pub(super) struct Form {
     pub(super) sem: Semantics,
     pub(super) scope: Scope,
     pub(super) space: AtomicSpace,
-    /// True with `.noftz`: `.add.f32` in global memory keeps subnormals.
+    /// True with `.noftz`: an `.add.f32` in global memory does not flush subnormals to zero.
     pub(super) noftz: bool,
-    /// True with `.L2::cache_hint`: there is one more operand, a hint to caches without effect here.
+    /// True with `.L2::cache_hint`: the instruction then has one more operand, a cache hint that has no
+    /// effect here.
     pub(super) hinted: bool,
     pub(super) lanes: u8,
 }
 
-/// Modifiers as written, before the check of their combination. Only the first of each kind counts.
+/// Modifiers as written, before the check of their combination. Of several modifiers of one kind, only the
+/// first is kept.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Modifiers<'t> {
     pub(super) op: Option<AtomicOp>,
@@ -75,6 +77,6 @@ pub(super) struct Modifiers<'t> {
     pub(super) noftz: bool,
     pub(super) vector: Option<&'t str>,
     pub(super) hinted: bool,
-    /// Kind of a duplicate modifier, and the assembler's message about it.
+    /// Kind of a modifier that is given twice, and the assembler's message about it.
     pub(super) doubled: Option<(&'static str, String)>,
 }

@@ -1,9 +1,10 @@
-//! Atomics on generic and global addresses, and on shared memory of other CTAs of the cluster (spec 7.5).
+//! Lowering of atomics on generic and global addresses, and on shared memory of other CTAs of the cluster
+//! (spec 7.5).
 //!
-//! Some generic atomics have no operation on shared memory. Such an atomic sets a predicate that tells if it
-//! executed. If not, code tests the space of the address. The CTA's own shared memory and that of another CTA
-//! of the cluster use a loop. The remaining case is private memory of the thread, where a load and a store
-//! suffice.
+//! Some generic atomics do not execute on shared memory. Such an atomic sets a predicate that is true if the
+//! atomic executed. If the predicate is false, the code tests which memory the address belongs to. For the
+//! CTA's own shared memory and for that of another CTA of the cluster, the code has a compare-and-store loop.
+//! The remaining case is private memory of the thread, for which a load and a store suffice.
 
 use super::Manner;
 use super::compute::{Carry, Operand};
@@ -15,7 +16,7 @@ use crate::ptx::Type;
 use std::fmt::Display;
 
 impl Form {
-    /// Returns operation and type as ATOM, ATOMG and RED name them.
+    /// Returns operation and type in the spelling of ATOM, ATOMG and RED, such as `ADD.F32.FTZ.RN`.
     fn wide_name(&self, number: u16) -> String {
         if self.lanes > 1 {
             return self.vector_name();
@@ -38,7 +39,7 @@ impl Form {
     }
 }
 
-/// Fallback of a generic atomic that did not execute.
+/// Operands of the fallback code for a generic atomic that did not execute.
 struct Rest<'a> {
     form: &'a Form,
     operands: &'a Operands,
@@ -51,7 +52,8 @@ struct Rest<'a> {
 }
 
 impl Code<'_> {
-    /// Formats a 64-bit address in brackets, with `.64` from sm_80 on except for CAS.
+    /// Formats a 64-bit address in brackets. From sm_80 on, `.64` follows the register, except for CAS and
+    /// for `.shared::cluster`.
     pub(super) fn bracket(&self, base: impl Display, offset: i64, form: &Form) -> String {
         let wide = self.number >= 80 && form.op != AtomicOp::Cas && form.space != AtomicSpace::Cluster;
         format!("[{base}{}{}]", if wide { ".64" } else { "" }, plus(offset))
@@ -128,7 +130,8 @@ impl Code<'_> {
         }
         let (result, done) = (self.scratch(words), self.predicate());
         let written = if used { result } else { Reg::RZ };
-        // Compilers emit BSSY before or after the atomic, depending on the form.
+        // Compilers emit BSSY before or after the atomic, depending on the state space, the architecture and
+        // the memory order.
         let noted_first = match form.space {
             AtomicSpace::Cluster => false,
             _ if self.number >= 90 => true,
@@ -185,7 +188,8 @@ impl Code<'_> {
         if self.leave_early { "EXIT".into() } else { format!("BRA `({join})") }
     }
 
-    /// Handles shared memory of the CTA, then, for the floats that support it, of other CTAs.
+    /// Emits the fallback for shared memory of the own CTA. Adds a fallback for shared memory of other CTAs,
+    /// if the type is f32 or f64.
     fn elsewhere(&mut self, rest: &Rest<'_>) {
         let Rest { form, operands, base, offset, used, .. } = *rest;
         self.window(rest, 'S', |code| {
@@ -206,8 +210,8 @@ impl Code<'_> {
         }
     }
 
-    /// Tests if the address is in a window. `body` executes if so, and returns the registers of the old
-    /// value.
+    /// Emits a test if the address is in a window of the generic address space. `body` emits the code for
+    /// this case, and returns the registers of the old value.
     fn window(&mut self, rest: &Rest<'_>, window: char, body: impl FnOnce(&mut Self) -> Reg) {
         let (asked, not_there) = (self.predicate(), self.frame.label());
         emit!(self, "QSPC.E.{window} {asked}, RZ, [{}{}]", rest.base, plus(rest.offset));
@@ -224,8 +228,8 @@ impl Code<'_> {
         self.label(&not_there);
     }
 
-    /// Emits a loop around a generic CAST.SPIN for shared memory of another CTA. Returns the registers of the
-    /// old value.
+    /// Emits a loop around a generic CAST.SPIN, for shared memory of another CTA. Returns the registers that
+    /// hold the old value.
     fn spin_in_cluster(&mut self, rest: &Rest<'_>) -> Reg {
         let form = rest.form;
         let words = form.words();
@@ -248,7 +252,7 @@ impl Code<'_> {
         old
     }
 
-    /// Emits load, compute and store. No other thread can access private memory.
+    /// Emits the fallback for private memory: load, compute, store. No other thread can access this memory.
     fn alone(&mut self, rest: &Rest<'_>) {
         let Rest { form, operands, b, result, .. } = *rest;
         let words = form.words();
@@ -268,7 +272,7 @@ impl Code<'_> {
                 let c = self.in_registers(operands.c, words);
                 self.exchange_if_equal(result, b, c, new);
             }
-            // Compilers add packed halves as one integer here [TOOLS].
+            // For packed halves, compilers emit an integer addition here [TOOLS].
             (_, Type::F16x2 | Type::Bf16x2) => self.sum("", new, b, &result.to_string()),
             _ => {
                 let operand = match operands.b {

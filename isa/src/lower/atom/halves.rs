@@ -1,4 +1,5 @@
-//! Atomics on 16-bit types: a loop around CAS on the word that contains the half (spec 7.2).
+//! Lowering of atomics on 16-bit types: a loop around CAS on the 32-bit word that contains the half (spec
+//! 7.2).
 
 use super::form::{AtomicOp, AtomicSpace, Form};
 use super::operand::{AddressBase, Operands};
@@ -7,13 +8,14 @@ use crate::ptx::Type;
 
 impl Code<'_> {
     pub(super) fn halves(&mut self, form: &Form, operands: &Operands, used: bool) {
-        // Before sm_90 the fences are around the loop, from sm_90 on inside it [TOOLS].
+        // True if the fences are inside the loop (from sm_90 on). Before sm_90 they are before and after the
+        // loop [TOOLS].
         let inside = self.number >= 90;
         if !inside {
             self.before(form, "");
         }
         let (b, c) = (half_operand(operands.b), half_operand(operands.c));
-        // Compilers place the load first in these cases [TOOLS].
+        // In the cases below, compilers emit the load before BSSY [TOOLS].
         let displaced =
             matches!(operands.address.base, AddressBase::Shared(_)) && operands.address.offset != 0;
         let load_first = match inside {
@@ -29,7 +31,7 @@ impl Code<'_> {
         if load_first && !self.leave_early {
             reconvergence = Some(self.open_reconvergence_here());
         }
-        // PRMT selectors: bytes of the old word, with the new half in the low or high position.
+        // PRMT selectors that insert the new half in the low or the high half of the old word.
         let high = if form.op == AtomicOp::Cas { "0x5410" } else { "0x7610" };
         let selector = match half {
             Half::Known { high: false } => "0x3254".into(),
@@ -54,7 +56,7 @@ impl Code<'_> {
             }
             emit!(self, "PRMT {others}, {expected}, {selector}, RZ");
             self.compare_and_swap(form, seen, &word, expected, new, inside);
-            // Repeat only if the other half changed.
+            // The loop is repeated only if the other half of the word changed.
             emit!(self, "PRMT {now}, {seen}, {selector}, RZ");
             emit!(self, "ISETP.NE.U32.AND {again}, PT, {now}, {others}, PT");
         } else {
@@ -165,7 +167,7 @@ enum Half {
     Known {
         high: bool,
     },
-    /// A register that holds 0 for the low half or 2 for the high half.
+    /// Register that is 0 if the object is the low half of the word, 2 if it is the high half.
     Register(Reg),
 }
 

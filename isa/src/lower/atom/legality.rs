@@ -12,8 +12,8 @@ use strum::VariantNames;
 
 pub(super) struct Row {
     pub(super) op: AtomicOp,
-    /// Types in the order of the assembler's messages. Each has the first architecture and the first PTX
-    /// version that support the operation on it.
+    /// Types that the operation supports, in the order in which the assembler's messages list them. Each has
+    /// the first architecture and the first PTX version that support it.
     pub(super) types: &'static [(Type, Since)],
 }
 
@@ -38,12 +38,13 @@ pub(super) const ROWS: &[Row] = &[
     ] },
 ];
 
-/// Supported on every architecture, in every PTX version that has the architecture.
+/// First support of the oldest features: every architecture, in every PTX version that has the architecture.
 const OLD: Since = (50, (2, 0));
 
 const WIDE: Since = (50, (3, 1));
 
-/// First support of vectors. Minima and maxima of halves exist only for vectors.
+/// First support of vector atomics: sm_90, PTX 8.1. Minimum and maximum of halves exist only as vector
+/// atomics.
 const VECTORS: Since = (90, (8, 1));
 
 const MIN_MAX: &[(Type, Since)] = &[
@@ -63,7 +64,7 @@ fn types(op: AtomicOp) -> &'static [(Type, Since)] {
     ROWS.iter().find(|row| row.op == op).map_or(&[], |row| row.types)
 }
 
-/// True for types of halves. These require `.noftz`, which keeps subnormals.
+/// True for 16-bit floats and pairs of them. These types require `.noftz`, which keeps subnormals.
 const fn half(ty: Type) -> bool {
     matches!(ty, Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2)
 }
@@ -78,11 +79,11 @@ fn feature<T>(name: &str, since: u16) -> Result<T, LoweringRefusal> {
 
 pub(super) fn unknown_modifier(name: &str) -> LoweringRefusal {
     let help = match name {
-        "sub" => "there is no subtraction: negate the operand and use .add".into(),
-        "seq_cst" | "sc" => "put fence.sc before it and use .acq_rel".into(),
+        "sub" => "PTX has no atomic subtraction: negate the operand and use .add".into(),
+        "seq_cst" | "sc" => "write fence.sc before the instruction and use .acq_rel".into(),
         _ => {
             let names = AtomicOp::VARIANTS;
-            format!("operations are .{}", names.join(", ."))
+            format!("legal operations are .{}", names.join(", ."))
         }
     };
     LoweringRefusal { message: format!("Unknown modifier '.{name}'"), help }
@@ -103,10 +104,10 @@ fn space_name(space: AtomicSpace) -> &'static str {
 }
 
 impl<'t> Modifiers<'t> {
-    /// Sorts the modifiers by kind.
+    /// Sorts the modifiers of an instruction by kind.
     ///
     /// # Errors
-    /// An unknown modifier, or a missing operation or type.
+    /// The assembler's message for an unknown modifier, or for a missing operation or type.
     pub(super) fn read(
         instruction: &PtxInstruction<'t>,
         arch: Arch,
@@ -160,7 +161,7 @@ impl<'t> Modifiers<'t> {
                     }
                 }
                 "L2::cache_hint" => found.hinted = true,
-                // The assembler reports the type's missing architecture first.
+                // For a `.b128` type before sm_70, the assembler reports the type, not the unknown modifier.
                 _ if arch.number() < 70 && instruction.modifiers.contains(&"b128") => {
                     return wide_type();
                 }
@@ -176,7 +177,7 @@ impl<'t> Modifiers<'t> {
 }
 
 trait First<T> {
-    /// Sets an empty value. Returns true if a value was set before.
+    /// Stores the value if none is stored yet. Returns true if there already was one.
     fn keep_first(&mut self, value: Option<T>) -> bool;
 }
 
@@ -191,10 +192,10 @@ impl<T> First<T> for Option<T> {
 }
 
 impl Form {
-    /// Reads the modifiers of an instruction and checks if an assembler for `arch` accepts them.
+    /// Reads the modifiers of an instruction, and checks if the assembler accepts them for `arch`.
     ///
     /// # Errors
-    /// The message of that assembler.
+    /// The assembler's message.
     pub(super) fn read(
         instruction: &PtxInstruction<'_>,
         arch: Arch,
@@ -208,7 +209,7 @@ impl Form {
             red,
             op,
             ty,
-            // Volatile accesses are relaxed too.
+            // A `volatile` access has relaxed order, as an access without a memory order does.
             sem: modifiers.sem.and_then(|name| name.parse().ok()).unwrap_or(Semantics::Relaxed),
             scope: modifiers.scope.and_then(|name| name.parse().ok()).unwrap_or(Scope::Gpu),
             space: modifiers.space.unwrap_or(AtomicSpace::Generic),
@@ -222,20 +223,20 @@ impl Form {
 /// Checks the combination of all modifiers.
 ///
 /// # Errors
-/// The first error message of the assembler for the target.
+/// The first message that the assembler prints for the target.
 fn check(modifiers: &Modifiers<'_>, red: bool, target: Target) -> Result<(AtomicOp, Type), LoweringRefusal> {
     let number = target.number;
     let opcode = if red { "red" } else { "atom" };
     if let Some((kind, message)) = &modifiers.doubled {
-        return refuse(message.as_str(), format!("one {kind} is enough"));
+        return refuse(message.as_str(), format!("write only one {kind}"));
     }
     early_features(modifiers, target)?;
     let space = modifiers.space.unwrap_or(AtomicSpace::Generic);
-    // For .b128 the assembler reports the architecture first.
+    // For `.b128` before sm_90, the assembler reports the architecture before `.mmio`.
     let there = modifiers.ty != Some(Type::B128) || number >= 90;
     if let (Some("mmio"), AtomicSpace::Shared | AtomicSpace::Cluster, true) = (modifiers.sem, space, there) {
         let message = format!("Modifier '.mmio' cannot be applied to '{}' space", space_name(space));
-        return refuse(message, "it is for .global and generic addresses");
+        return refuse(message, "use .mmio only with .global and generic addresses");
     }
     hint(modifiers, space, opcode, target)?;
     let (op, ty) = operation_and_type(modifiers, opcode, number)?;
@@ -243,7 +244,7 @@ fn check(modifiers: &Modifiers<'_>, red: bool, target: Target) -> Result<(Atomic
         let message = format!("Vector qualifier is not allowed for instruction '{opcode}'");
         return refuse(
             message,
-            "vectors are of .f32, .f16, .f16x2, .bf16 or .bf16x2; use one instruction per element",
+            "vector types are .f32, .f16, .f16x2, .bf16 and .bf16x2; for others use one instruction per element",
         );
     }
     if red && op == AtomicOp::Exch {
@@ -265,7 +266,9 @@ fn check(modifiers: &Modifiers<'_>, red: bool, target: Target) -> Result<(Atomic
     let name = full_name(opcode, op, ty, space);
     let alone = of_vectors_alone(op, ty);
     let help = match alone {
-        true => "it exists for vectors in global memory; elsewhere write a loop around atom.cas".into(),
+        true => {
+            "only vectors in global memory have this operation; elsewhere write a loop around atom.cas".into()
+        }
         false => format!("lower it for sm_{} or later, or write a loop around {opcode}.cas", since.0),
     };
     target.needs(&format!("Instruction '{name}'"), *since, &help)?;
@@ -287,7 +290,7 @@ fn check_vector(
     target: Target,
 ) -> Result<(), LoweringRefusal> {
     let feature = format!("{opcode} instruction with vector types");
-    let help = "use one scalar instruction per element: only each element is atomic anyway";
+    let help = "use one scalar instruction per element; a vector is also atomic only in each element";
     target.needs(&format!("Feature '{feature}'"), VECTORS, help)?;
     if matches!(space, AtomicSpace::Shared | AtomicSpace::Cluster) {
         return refuse(format!("State space incorrect for feature '{feature}'"), help);
@@ -297,12 +300,12 @@ fn check_vector(
         let message = format!(
             "Only .v2 or .v4 vector modifier supported with type .{ty} on .{op} operation for {feature}"
         );
-        return refuse(message, "an access has 16 bytes at most: write two of .v4");
+        return refuse(message, "an access has at most 16 bytes: write two instructions with .v4");
     }
     Ok(())
 }
 
-/// Checks the features that the assembler checks when it reads a modifier.
+/// Checks the features that the assembler already checks while it reads a modifier.
 fn early_features(modifiers: &Modifiers<'_>, target: Target) -> Result<(), LoweringRefusal> {
     let number = target.number;
     if modifiers.ty == Some(Type::B128) && number < 70 {
@@ -312,7 +315,7 @@ fn early_features(modifiers: &Modifiers<'_>, target: Target) -> Result<(), Lower
         target.has(&format!(".{sem}"), "")?;
     }
     match modifiers.ty {
-        // The earlier release names sm_75 here, because it includes conversions.
+        // The earlier release of the assembler (12.8) names sm_75 in this message.
         Some(Type::Bf16x2) if number < 75 => return feature(".bf16x2", 75),
         Some(ty @ (Type::Bf16 | Type::Bf16x2)) => target.has(&format!(".{}", ty.name()), "")?,
         _ => {}
@@ -336,12 +339,12 @@ fn hint(
     if !modifiers.hinted {
         return Ok(());
     }
-    target.has("Modifier '.L2::cache_hint'", "drop it: it is a hint")?;
+    target.has("Modifier '.L2::cache_hint'", "omit the modifier: it is only a hint")?;
     if matches!(space, AtomicSpace::Shared | AtomicSpace::Cluster) {
         let message = format!(
             "Modifier '.L2::cache_hint' cannot be applied to '.shared' space for instruction '{opcode}'"
         );
-        return refuse(message, "drop it: shared memory has no cache");
+        return refuse(message, "omit the modifier: shared memory has no cache");
     }
     Ok(())
 }
@@ -355,7 +358,7 @@ fn operation_and_type(
     let Some(op) = modifiers.op else {
         let names = AtomicOp::VARIANTS;
         let message = format!("Illegal operation '' for instruction '{opcode}'");
-        return refuse(message, format!("say which: .{}", names.join(", .")));
+        return refuse(message, format!("write the operation: .{}", names.join(", .")));
     };
     if red && op == AtomicOp::Cas {
         return illegal("cas", "red", "write atom.cas with the destination _");
@@ -376,9 +379,9 @@ fn operation_and_type(
         (_, Type::B16) => mismatch(opcode, listed()),
         _ => Ok(()),
     }?;
-    // Architectures that the earlier release assembles do not have .noftz on .f32.
+    // On `.f32`, `.noftz` is not supported before sm_75.
     if modifiers.noftz && !half(ty) && (ty != Type::F32 || number < 75) {
-        let help = "it goes with .f16, .f16x2, .bf16, .bf16x2, and from sm_90 on with .f32";
+        let help = "use .noftz only with .f16, .f16x2, .bf16, .bf16x2, and from sm_90 on with .f32";
         return illegal("noftz", opcode, help);
     }
     Ok((op, ty))
@@ -390,7 +393,7 @@ fn unexpected_types(opcode: &str) -> String {
 
 fn wrong_type<T>(op: AtomicOp, ty: Type, opcode: &str, number: u16) -> Result<T, LoweringRefusal> {
     let required = types(op).iter().map(|(ty, _)| match ty {
-        // The earlier release prints these types without a dot.
+        // The earlier release of the assembler (12.8) prints these types without a dot.
         Type::F16 | Type::F16x2 if number < 75 && op == AtomicOp::Add => ty.name().into(),
         ty => format!(".{}", ty.name()),
     });
@@ -399,12 +402,12 @@ fn wrong_type<T>(op: AtomicOp, ty: Type, opcode: &str, number: u16) -> Result<T,
     let same_bits = types(op).iter().find(|(t, _)| t.bits() == ty.bits() && !of_vectors_alone(op, *t));
     let help = match same_bits {
         Some((legal, _)) if half(*legal) => {
-            format!("of {} bits there is {opcode}.{}.noftz.{}", ty.bits(), op.name(), legal.name())
+            format!("for {} bits, use {opcode}.{}.noftz.{}", ty.bits(), op.name(), legal.name())
         }
         Some((legal, _)) => {
-            format!("of {} bits there is {opcode}.{}.{}", ty.bits(), op.name(), legal.name())
+            format!("for {} bits, use {opcode}.{}.{}", ty.bits(), op.name(), legal.name())
         }
-        None => format!("of {} bits there is none: write a loop around atom.cas", ty.bits()),
+        None => format!("for {} bits, write a loop around atom.cas", ty.bits()),
     };
     refuse(message, help)
 }

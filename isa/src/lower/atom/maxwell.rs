@@ -1,5 +1,6 @@
-//! Loops on shared memory before sm_70. There is no CAST, so code compares the result of CAS. This text is
-//! only for reading: the core does not run machine code of these architectures.
+//! Lowering of loops on shared memory before sm_70. There is no CAST, so the code compares the value that CAS
+//! returns. The result of this lowering is only printed; the core does not execute the lowered code of these
+//! architectures.
 
 use super::Manner;
 use super::compute::{Operand, float_operands};
@@ -9,7 +10,7 @@ use crate::lower::code::{Code, Reg, Value, emit, signed};
 use crate::ptx::Type;
 
 struct Round {
-    /// Expected value, the first half of CAS's operands.
+    /// Expected value. Must be the first of CAS's two adjacent operands.
     old: Reg,
     new: Reg,
     seen: Reg,
@@ -36,8 +37,8 @@ impl Code<'_> {
             let (start, same) = (self.frame.label(), self.predicate());
             self.label(&start);
             emit!(self, "ATOMS.CAS{size} {}, [{address}], {}, {}", round.seen, round.old, round.new);
-            // Compilers compare in this order if the next attempt starts from the unmodified CAS result
-            // [TOOLS].
+            // Compilers swap the operands of the comparison if the next attempt uses the value from CAS
+            // unchanged [TOOLS].
             let unchanged = form.op == AtomicOp::Add && operands.b == Value::Constant(0);
             self.maxwell_same(form, unchanged, &same, &round);
             let again = if end.is_some() { format!("@!{same} ") } else { String::new() };
@@ -59,7 +60,7 @@ impl Code<'_> {
         }
     }
 
-    /// Lowers a generic address, with separate code for shared memory and all other memory.
+    /// Lowers an atomic on a generic address, with separate code for shared memory and for all other memory.
     pub(super) fn maxwell_generic(&mut self, form: &Form, operands: &Operands, used: bool, manner: Manner) {
         let (pair, offset) = self.wide_address(&operands.address);
         let end = (!self.leave_early).then(|| self.frame.label());
@@ -101,7 +102,7 @@ impl Code<'_> {
         emit!(self, "ISETP.EQ.U32.X.AND {p}, PT, {}, {}, PT", old.high(), seen.high());
     }
 
-    /// Emits min and max, which leave the loop if nothing would change.
+    /// Emits the loop of min and max, which ends if the old value would not change.
     fn maxwell_extremum(
         &mut self,
         form: &Form,
@@ -121,7 +122,7 @@ impl Code<'_> {
                 let (low, high) = (bits as u32, (bits >> 32) as u32);
                 match low {
                     0 => emit!(self, "IADD RZ.CC, -RZ, {seen}"),
-                    // The most negative value has no negation, so it comes from a register.
+                    // The constant cannot be negated, so the code subtracts it from a register.
                     0x8000_0000 => emit!(self, "IADD RZ.CC, {seen}, -{b}"),
                     low => emit!(self, "IADD32I RZ.CC, {seen}, {}", signed(low.wrapping_neg())),
                 }
@@ -146,7 +147,7 @@ impl Code<'_> {
         emit!(self, "@{p} BRA `({start})");
     }
 
-    /// Computes the new value from `old`; `guard` is empty or `@!P0 `.
+    /// Emits the computation of the new value from `old`. `guard` is empty or a guard such as `@!P0 `.
     fn maxwell_compute(&mut self, form: &Form, b: Value, guard: &str, old: Reg, new: Reg) {
         let constant = match b {
             Value::Constant(bits) => Some(bits),
@@ -154,7 +155,7 @@ impl Code<'_> {
         };
         match (form.op, form.ty) {
             (AtomicOp::Add, Type::F32) => {
-                // An immediate of FADD holds only the upper 20 bits.
+                // An immediate operand of FADD holds only the upper 20 bits.
                 let long = constant.is_some_and(|bits| bits & 0xfff != 0);
                 let b = self.operand(form, b);
                 let mnemonic = if long { "FADD32I" } else { "FADD" };
@@ -221,7 +222,7 @@ impl Code<'_> {
         }
     }
 
-    /// Adds packed halves. Under a guard, compilers add one half after the other.
+    /// Emits the addition of packed halves. With a guard, compilers emit two additions, one for each half.
     fn maxwell_halves(&mut self, b: Value, guard: &str, old: Reg, new: Reg) {
         let b = self.in_registers(b, 1);
         if guard.is_empty() {

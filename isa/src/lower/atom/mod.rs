@@ -48,7 +48,7 @@ pub(super) fn lower(reader: &Reader<'_, '_>, used: bool, code: &mut Code<'_>) ->
     Ok(())
 }
 
-/// Replaces an increment that never reaches its limit by an addition.
+/// Replaces an increment whose limit is 2^32 - 1 by an addition of one, which has the same result.
 fn simplified(form: Form, operands: Operands) -> (Form, Operands) {
     match (form.op, operands.b) {
         (AtomicOp::Inc, Value::Constant(limit)) if limit as u32 == u32::MAX => {
@@ -58,7 +58,7 @@ fn simplified(form: Form, operands: Operands) -> (Form, Operands) {
     }
 }
 
-/// True if only the end of the kernel follows. A thread that is done may then exit.
+/// True if the kernel ends after the instruction. A thread that has finished the atomic may then exit.
 fn last(function: &Function<'_>, instruction: &PtxInstruction<'_>) -> bool {
     let at = function.instructions.iter().position(|i| std::ptr::eq(i, instruction));
     let ends = |i: &PtxInstruction<'_>| i.guard.is_none() && matches!(i.opcode, "ret" | "exit");
@@ -69,9 +69,9 @@ fn last(function: &Function<'_>, instruction: &PtxInstruction<'_>) -> bool {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Manner {
     Native,
-    /// A loop of load, compute and CAST.SPIN, repeated on failure (spec 7.2).
+    /// A loop of load, compute and CAST.SPIN, which repeats until the store succeeds (spec 7.2).
     Spin,
-    /// A loop as in `Spin`, with CAS on the containing word.
+    /// A loop as in `Spin`, but with CAS on the 32-bit word that contains the half.
     Halves,
 }
 
@@ -97,7 +97,7 @@ impl Form {
 
 impl Code<'_> {
     fn lower(&mut self, form: &Form, operands: &Operands, used: bool) {
-        // Before sm_90, the fence after an acquire waits for the result. The result therefore counts as used.
+        // Before sm_90, the fence after an acquire waits for the result, so the result counts as used.
         self.wanted = used;
         let used = used || form.sem.acquires() && self.number < 90 && !form.red;
         self.leave_early = self.leave_early && !used;

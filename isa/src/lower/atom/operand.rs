@@ -8,10 +8,10 @@ use crate::ptx::{Base, Operand, RegId, StateSpace, Symbol, Type};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AddressBase {
-    /// First machine register of a 32-bit shared address or of a 64-bit address.
+    /// Register with a 32-bit shared address, or the first of a pair with a 64-bit address.
     Register(Reg),
     Word(Reg),
-    /// A shared variable at this byte of the CTA's allocation.
+    /// Address of a shared variable: byte offset in the CTA's shared memory.
     Shared(u32),
     Global(u64),
 }
@@ -24,21 +24,21 @@ pub(super) struct Address {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Operands {
-    /// First machine register of the destination; `None` for `_` and for `red`.
+    /// First register of the destination. `None` for the destination `_`, and for `red`.
     pub(super) destination: Option<Reg>,
     pub(super) address: Address,
     pub(super) b: Value,
-    /// New value of `cas`. Equal to `b` for other operations.
+    /// New value of `cas`. For other operations, the same as `b`.
     pub(super) c: Value,
-    /// Registers for the elements of a vector destination. The instruction writes other, consecutive
-    /// registers first.
+    /// Destination registers of the elements of a vector, in order. The machine instruction writes
+    /// consecutive scratch registers, from which the result is copied to these.
     pub(super) parts: [Option<Reg>; MOST_ELEMENTS],
 }
 
 pub(super) const MOST_ELEMENTS: usize = 8;
 
 impl Operands {
-    /// Checks number and kinds of the operands and assigns their registers.
+    /// Checks number and kinds of the operands of an instruction, and assigns machine registers to them.
     ///
     /// # Errors
     /// The assembler's message.
@@ -58,7 +58,7 @@ impl Operands {
                 _ => "d, [a], b",
             };
             let help = format!(
-                "{} operands; it takes {shape}, and _ in place of d where the result is not wanted",
+                "found {} operands; write {shape}, with _ for d if the result is not needed",
                 found.len()
             );
             return mismatch(opcode, help);
@@ -82,7 +82,7 @@ impl Operands {
     }
 }
 
-/// True if a register of one type is legal for an operation on the other type.
+/// True if a register of type `register` is a legal operand of an operation on type `operation`.
 fn fits(register: Type, operation: Type) -> bool {
     let bits = |ty| matches!(ty, Type::B8 | Type::B16 | Type::B32 | Type::B64 | Type::B128);
     let float = |ty| matches!(ty, Type::F32 | Type::F64);
@@ -114,7 +114,7 @@ impl Kinds<'_, '_, '_> {
             && !fits(ty, self.form.ty)
         {
             let (has, wants) = (ty.name(), self.form.ty.name());
-            return self.mismatch(format!("{name} is a .{has}; the operation is on .{wants}"));
+            return self.mismatch(format!("{name} has the type .{has}, but the operation needs .{wants}"));
         }
         Ok(self.code.registers(id, self.form.ty.words()))
     }
@@ -124,7 +124,7 @@ impl Kinds<'_, '_, '_> {
             Operand::Sink => Ok(None),
             _ if self.form.lanes > 1 => self.vector_destination(operand).map(Some),
             Operand::Register(id) => self.register(*id).map(Some),
-            _ => self.mismatch("the destination is a register, or _"),
+            _ => self.mismatch("the destination must be a register, or _"),
         }
     }
 
@@ -143,19 +143,19 @@ impl Kinds<'_, '_, '_> {
                     F16 | F16x2 | Bf16 | Bf16x2 => "",
                     _ => ", or an integer",
                 };
-                return self.mismatch(format!("an operand of .{} is a register{or}", ty.name()));
+                return self.mismatch(format!("an operand of type .{} must be a register{or}", ty.name()));
             }
         }))
     }
 
     fn address(&mut self, operand: &Operand<'_>) -> Result<Address, LoweringRefusal> {
         let Operand::Address { base, offset } = operand else {
-            return self.mismatch("the address stands in brackets: [%r1+4]");
+            return self.mismatch("write the address in brackets: [%r1+4]");
         };
         let base = match base {
             Base::None => {
                 let message = "Immediate addresses allowed only for .local state space";
-                return refuse(message, "put the address in a register, or name a variable");
+                return refuse(message, "use a register for the address, or name a variable");
             }
             Base::Register(id) => {
                 let wide = matches!(self.form.space, AtomicSpace::Global | AtomicSpace::Generic);
@@ -170,8 +170,8 @@ impl Kinds<'_, '_, '_> {
         Ok(Address { base, offset: *offset })
     }
 
-    /// Returns the address of a variable. A variable without an address, as in a loose instruction, is the
-    /// first of its space.
+    /// Returns the address of a variable. A variable that is not declared, as in a loose instruction, counts
+    /// as the first variable of its space.
     fn variable(&self, symbol: Symbol) -> Result<AddressBase, LoweringRefusal> {
         let variable = self.reader.variable(symbol);
         let name = variable.map_or("", |v| v.name);
@@ -182,11 +182,11 @@ impl Kinds<'_, '_, '_> {
             }
             (AtomicSpace::Global | AtomicSpace::Generic, Some(StateSpace::Global)) => {
                 self.code.frame.global_address(symbol).map(AddressBase::Global).ok_or_else(|| {
-                    let message = format!("where global variable `{name}` is is not known");
-                    LoweringRefusal::new(message, "take its address into a register with mov first")
+                    let message = format!("the address of global variable `{name}` is not known");
+                    LoweringRefusal::new(message, "first copy the address to a register with mov")
                 })
             }
-            _ => self.mismatch(format!("`{name}` is in another state space")),
+            _ => self.mismatch(format!("`{name}` is in another state space than the access")),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Atomics on the CTA's own shared memory from sm_70 on: one ATOMS, or a loop around CAST.SPIN (spec 7.1,
-//! 7.2).
+//! Lowering of atomics on the CTA's own shared memory from sm_70 on: one ATOMS, or a loop around CAST.SPIN
+//! (spec 7.1, 7.2).
 
 use super::compute::{Carry, Operand};
 use super::form::{AtomicOp, Form};
@@ -9,11 +9,11 @@ use crate::lower::offset::near;
 use crate::ptx::Type;
 
 impl Code<'_> {
-    /// Emits a single ATOMS. Also used before sm_70.
+    /// Emits one ATOMS instruction for the atomic. Also used before sm_70.
     pub(super) fn native(&mut self, form: &Form, operands: &Operands, used: bool) {
         let counts = self.number >= 80 && !used && form.op == AtomicOp::Add && form.ty == Type::U32;
         if counts && operands.b == Value::Constant(1) {
-            // POPC.INC counts all lanes of one address at once.
+            // ATOMS.POPC.INC adds the number of lanes that have the same address.
             let address = self.shared_address(&operands.address).with_uniform();
             self.before(form, "");
             emit!(self, "ATOMS.POPC.INC.32 RZ, {address}");
@@ -39,7 +39,7 @@ impl Code<'_> {
         self.after_shared(form, "");
     }
 
-    /// Returns the result register. If only an acquire waits for the result, a scratch register takes it.
+    /// Returns the result register. A result that only a fence waits for goes to a scratch register.
     pub(super) fn result(&mut self, operands: &Operands, used: bool, words: u8) -> Reg {
         match operands.destination {
             Some(register) if used => register,
@@ -48,7 +48,7 @@ impl Code<'_> {
         }
     }
 
-    /// Copies the operands of CAS to adjacent registers, which CAS requires up to sm_62 (spec 2.5).
+    /// Copies the two operands of CAS to adjacent registers, which CAS requires up to sm_62 (spec 2.5).
     fn adjacent(&mut self, operands: &Operands, words: u8) -> (Reg, Reg) {
         let both = self.scratch(2 * words);
         for (value, to) in [(operands.b, both), (operands.c, both.plus(words))] {
@@ -76,7 +76,7 @@ impl Code<'_> {
         let reconvergence = (!self.leave_early).then(|| self.open_reconvergence_here());
         let load = self.shared_address(&operands.address);
         let cast = self.own_register(load);
-        // From sm_90 on, compilers omit the fences of these loops [TOOLS].
+        // From sm_90 on, compilers emit no fences for these loops [TOOLS].
         if self.number < 90 {
             self.before(form, "");
         }
@@ -98,7 +98,8 @@ impl Code<'_> {
         }
     }
 
-    /// Copies a uniform base to a register. CAS and CAST take no uniform register.
+    /// Copies the base of an address from a uniform register to a register, because CAS and CAST cannot use a
+    /// uniform register.
     pub(super) fn own_register(&mut self, address: CodeAddress) -> CodeAddress {
         let Base::Uniform(uniform) = address.base else { return address };
         let register = self.scratch(1);
@@ -106,8 +107,9 @@ impl Code<'_> {
         address.based(Base::Register(register))
     }
 
-    /// Emits load, compute, CAST.SPIN, repeated on failure; `old` then holds the old value. Min and max leave
-    /// the loop if nothing would change. The two addresses are for the load and for the CAST.
+    /// Emits a loop of load, compute and CAST.SPIN, which repeats until the store succeeds. `old` then holds
+    /// the old value. For min and max, the loop also ends if the old value would not change. `load` and
+    /// `cast` are the address in the load and in the CAST.
     pub(super) fn spin_body(
         &mut self,
         form: &Form,
@@ -125,7 +127,7 @@ impl Code<'_> {
         self.spin_loop(form, b, operand, old, [load, cast], carry);
     }
 
-    /// Like `spin_body`, with operand B prepared for the loop.
+    /// Emits the loop of `spin_body`, with operand B in the form `operand`.
     pub(super) fn spin_loop(
         &mut self,
         form: &Form,
@@ -165,7 +167,7 @@ impl Code<'_> {
         }
     }
 
-    /// Sets a predicate if the flag that CAST left in registers is one.
+    /// Sets predicate `p` if CAST succeeded, which means that `flag` is one.
     pub(super) fn succeeded(&mut self, p: &str, flag: Reg, words: u8) {
         emit!(self, "ISETP.EQ.U32.AND {p}, PT, {flag}, 0x1, PT");
         if words == 2 {

@@ -1,4 +1,5 @@
-//! Vector atomics: one operation on consecutive registers. They exist only in global memory.
+//! Lowering of vector atomics: one operation on each of several consecutive registers. They exist only in
+//! global memory.
 
 use super::form::Form;
 use super::operand::{Kinds, Operands};
@@ -7,7 +8,8 @@ use crate::lower::{LoweringRefusal, refuse};
 use crate::ptx::{Operand, Type};
 
 impl Form {
-    /// Returns operation and type as ATOM, ATOMG and RED name them: `ADD.F32x2.FTZ.RN`, `MIN.BF16x8.RN`.
+    /// Returns operation and type in the spelling of ATOM, ATOMG and RED, such as `ADD.F32x2.FTZ.RN` or
+    /// `MIN.BF16x8.RN`.
     pub(super) fn vector_name(&self) -> String {
         let (ty, elements) = match self.ty {
             Type::F16 => ("F16", self.lanes),
@@ -22,7 +24,7 @@ impl Form {
 }
 
 impl Kinds<'_, '_, '_> {
-    /// Returns the elements of an operand; `at` is its index, from 0.
+    /// Returns the elements of a vector operand. `at` is the index of the operand in the instruction, from 0.
     fn elements<'o, 't>(
         &self,
         operand: &'o Operand<'t>,
@@ -46,13 +48,13 @@ impl Kinds<'_, '_, '_> {
             let register = match element {
                 Operand::Sink => None,
                 Operand::Register(id) => Some(self.register(*id)?),
-                _ => return self.mismatch("elements of the destination are registers, or _"),
+                _ => return self.mismatch("the elements of the destination must be registers, or _"),
             };
             self.parts[at] = register;
         }
         match self.parts.iter().any(Option::is_some) {
             true => Ok(self.code.scratch(self.form.words())),
-            false => self.mismatch("write _ in place of the vector where the result is not wanted"),
+            false => self.mismatch("write _ for the vector if the result is not needed"),
         }
     }
 
@@ -68,7 +70,7 @@ impl Kinds<'_, '_, '_> {
                 [Value::Register(low), Value::Register(high)] => {
                     emit!(self.code, "PRMT {to}, {low}, 0x5410, {high}");
                 }
-                _ => return self.mismatch("elements of 16 bits are registers"),
+                _ => return self.mismatch("elements of 16 bits must be registers"),
             }
         }
         Ok(Value::Register(all))

@@ -1,5 +1,5 @@
-//! Atomics with one address for all lanes, as with a named variable. The warp combines its operands first and
-//! then sends one request [TOOLS].
+//! Lowering of atomics whose address is a named shared variable, so all lanes have the same address. The warp
+//! first combines the operands of its lanes and then sends one request [TOOLS].
 
 use super::compute::{Carry, Operand};
 use super::form::{AtomicOp, Form};
@@ -23,7 +23,8 @@ impl std::fmt::Display for Count {
 }
 
 impl Code<'_> {
-    /// Emits the combined form if compilers use it here, and returns true if so.
+    /// Emits code that combines the operands of the lanes, if compilers do so for this instruction. Returns
+    /// true if code was emitted.
     pub(super) fn combined(&mut self, form: &Form, operands: &Operands, used: bool) -> bool {
         let variable = matches!(operands.address.base, AddressBase::Shared(_));
         let word = matches!(form.ty, Type::U32 | Type::S32 | Type::B32);
@@ -45,7 +46,7 @@ impl Code<'_> {
             Value::Register(_) => None,
         };
         match (constant, form.op) {
-            // POPC.INC counts the lanes itself.
+            // ATOMS.POPC.INC counts the lanes itself, so no other code is needed.
             (Some(1), AtomicOp::Add) if !used && self.number >= 80 && form.ty == Type::U32 => return false,
             (Some(each), AtomicOp::Add) => self.multiply(form, operands, each, used),
             _ if used => self.scan(form, operands),
@@ -56,7 +57,7 @@ impl Code<'_> {
         true
     }
 
-    /// Emits a guarded ATOMS. From sm_90 on, the fences have the same guard.
+    /// Emits an ATOMS with a guard. From sm_90 on, its fences have the same guard.
     fn guarded(&mut self, guard: &str, form: &Form, to: Reg, address: &str, b: Reg) {
         if self.number >= 90 {
             self.before(form, guard);
@@ -65,14 +66,14 @@ impl Code<'_> {
         self.after_shared(form, guard);
     }
 
-    /// Emits the release fence before the whole sequence, before sm_90.
+    /// Before sm_90, emits the release fence, which precedes the whole sequence.
     fn early_fence(&mut self, form: &Form) {
         if self.number < 90 {
             self.before(form, "");
         }
     }
 
-    /// Emits `to = a + b` in the way compilers sum over lanes.
+    /// Emits `to = a + b` with the instruction that compilers use for sums over lanes.
     fn add(&mut self, guard: &str, form: &Form, to: Reg, a: Reg, b: Reg) {
         let unsigned = if form.ty == Type::U32 { ".U32" } else { "" };
         if self.number < 70 || self.wide() {
@@ -82,8 +83,8 @@ impl Code<'_> {
         }
     }
 
-    /// Computes prefix sums over the lanes. The last lane sends one request with the total. Only a full warp
-    /// does this.
+    /// Emits prefix sums over the lanes of a full warp. The last lane sends one request with the total, and
+    /// each lane computes its old value. If the warp is not full, each lane sends its own request.
     fn scan(&mut self, form: &Form, operands: &Operands) {
         let b = self.in_registers(operands.b, 1);
         let address = self.shared_address(&operands.address).in_words(self.number).to_string();
@@ -95,7 +96,7 @@ impl Code<'_> {
         emit!(self, "S2R {lane}, SR_LANEID");
         emit!(self, "VOTE.ANY {here}, PT, PT");
         emit!(self, "ISETP.EQ.U32.AND {full}, PT, {here}, -0x1, PT");
-        // The operand's register may be the result register.
+        // The result may be in the register of the operand, so the operand is copied.
         emit!(self, "MOV {sum}, {b}");
         self.guarded(&format!("@!{full} "), form, to, &address, b);
         emit!(self, "@!{full} BRA `({end})");
@@ -131,13 +132,13 @@ impl Code<'_> {
             AtomicOp::Xor => ".XOR",
             _ => "",
         };
-        // CREDUX exists from sm_100 on. From sm_120 on, compilers use REDUX again.
+        // CREDUX exists from sm_100 on. From sm_120 on, compilers use REDUX for min and max again.
         let extremum = matches!(form.op, AtomicOp::Min | AtomicOp::Max);
         let credux = extremum && (100..120).contains(&self.number);
         let redux = format!("{}{op}{sign} UR{combined}, {b}", if credux { "CREDUX" } else { "REDUX" });
         let vote = format!("VOTEU.ANY UR{mask}, UPT, PT");
         let highest = format!("UFLO.U32 UR{mask}, UR{mask}");
-        // A constant operand is combined earlier [TOOLS].
+        // For a constant operand, compilers emit REDUX earlier in the sequence [TOOLS].
         self.lines.extend(match constant {
             Some(0) if !credux => [redux, vote, highest],
             Some(0) => [vote, redux, highest],
@@ -150,8 +151,8 @@ impl Code<'_> {
         self.guarded(&format!("@{chosen} "), form, Reg::RZ, &address, value);
     }
 
-    /// Handles equal operands in all lanes, before REDUX. The first lane sends one request. Only a full warp
-    /// does this.
+    /// Emits code for an operand that is the same constant in all lanes, before sm_80, which introduced
+    /// REDUX. In a full warp, the first lane sends one request. Otherwise each lane sends its own request.
     fn same(&mut self, form: &Form, operands: &Operands, each: u32) {
         let address = self.shared_address(&operands.address).in_words(self.number).to_string();
         let b = self.in_registers(operands.b, 1);
@@ -172,8 +173,8 @@ impl Code<'_> {
         }
     }
 
-    /// Sends one request per lane if the warp is not full. These lanes then branch to the returned label, or
-    /// exit.
+    /// Emits code in which each lane sends its own request if the warp is not full. These lanes then branch
+    /// to the returned label, or exit if there is none.
     fn full_warp(&mut self, form: &Form, address: &str, b: Reg) -> Option<String> {
         let (here, full) = (self.scratch(1), self.predicate());
         emit!(self, "VOTE.ANY {here}, PT, PT");
@@ -187,7 +188,8 @@ impl Code<'_> {
         end
     }
 
-    /// Combines all lanes before REDUX by a butterfly exchange. Only a full warp does this.
+    /// Emits a butterfly exchange that combines the operands of a full warp, before sm_80, which introduced
+    /// REDUX. If the warp is not full, each lane sends its own request.
     fn butterfly(&mut self, form: &Form, operands: &Operands) {
         let address = self.shared_address(&operands.address).in_words(self.number).to_string();
         let b = self.in_registers(operands.b, 1);
@@ -199,7 +201,8 @@ impl Code<'_> {
         let mut from = b;
         for (step, distance) in ["0x1", "0x2", "0x4", "0x8", "0x10"].into_iter().enumerate() {
             emit!(self, "SHFL.BFLY PT, {other}, {from}, {distance}, 0x1f");
-            // Before sm_70, the first sum precedes the test for the first lane.
+            // Compilers emit the test for the first lane after the second shuffle before sm_70, and after the
+            // first combination from sm_70 on.
             if step == 1 && self.number < 70 {
                 emit!(self, "ISETP.EQ.U32.AND {first}, PT, {lane}, RZ, PT");
             }
@@ -238,7 +241,7 @@ impl Code<'_> {
         }
     }
 
-    /// Handles a constant addend: the highest lane adds the constant times the number of lanes.
+    /// Emits code for a constant addend: the highest active lane adds the constant times the number of lanes.
     fn multiply(&mut self, form: &Form, operands: &Operands, each: u32, used: bool) {
         let (lane, count, total) = (self.scratch(1), self.scratch(1), self.scratch(1));
         let chosen = self.predicate();
@@ -266,7 +269,8 @@ impl Code<'_> {
         }
         let (base, before) = (self.scratch(1), self.scratch(1));
         let to = self.result(operands, true, 1);
-        // Latencies decide where code counts the lower lanes and where one lane sends the request [TOOLS].
+        // The position of the code that counts the lower lanes, before or after the request, depends on
+        // latencies [TOOLS].
         let counted_first = self.number >= 90 || self.number == 50 && each == 1;
         let counted_last = self.number < 70 && each > 0xffff && !each.is_power_of_two() && each != u32::MAX;
         if each != 0 && counted_first {
@@ -288,8 +292,8 @@ impl Code<'_> {
         }
     }
 
-    /// Handles a constant 64-bit addend: in a loop, the highest lane adds the constant times the number of
-    /// lanes.
+    /// Emits code for a constant 64-bit addend: the highest active lane adds the constant times the number of
+    /// lanes, in a compare-and-store loop.
     fn multiply_wide(&mut self, form: &Form, operands: &Operands, each: u64, used: bool) {
         let (lane, highest, chosen) = (self.scratch(1), self.scratch(1), self.predicate());
         self.early_fence(form);
@@ -301,7 +305,7 @@ impl Code<'_> {
         let vote = if self.number < 75 { "VOTE.ANY" } else { "VOTEU.ANY" };
         let all = if self.number < 75 { "PT" } else { "UPT" };
         emit!(self, "{vote} {mask}, {all}, PT");
-        // The other lanes exit, or wait at the reconvergence point.
+        // All lanes except the highest exit, or wait at the reconvergence point.
         let early = self.leave_early;
         let reconverges_first = !early && matches!(self.number, ..75 | 80..90 | 107);
         let mut reconvergence = reconverges_first.then(|| self.open_reconvergence_here());
@@ -357,7 +361,8 @@ impl Code<'_> {
         }
     }
 
-    /// Counts the lanes of a mask. Emits nothing if the count is not needed.
+    /// Emits code that counts the lanes of a mask, and returns the register of the count. Emits nothing for
+    /// an addend of zero, which needs no count.
     fn lanes_of(&mut self, mask: &str, each: u64, used: bool) -> Count {
         let uniform = self.wide() || (each == 1 << 32 && !used && self.number >= 75);
         let (prefix, count) = match uniform {
@@ -411,7 +416,8 @@ impl Code<'_> {
         }
     }
 
-    /// Finds the active lanes and the highest of them, and counts them unless the product is zero.
+    /// Emits code that finds the mask of active lanes, the highest active lane, and their number. Returns the
+    /// names of these three registers. The lanes are not counted if the addend is zero.
     fn highest_lane(&mut self, each: u32, count: Reg, used: bool) -> [String; 3] {
         if self.number < 75 {
             let (mask, highest) = (self.scratch(1), self.scratch(1));
@@ -434,7 +440,7 @@ impl Code<'_> {
                 (format!("UFLO.U32 {highest}, {mask}"), highest)
             }
         };
-        // The uniform unit counts lanes if the count will be negated [TOOLS].
+        // If the count must be negated, compilers count the lanes in the uniform datapath [TOOLS].
         let (prefix, counted) = match each {
             u32::MAX => ("U", format!("UR{}", self.frame.uniform(1))),
             _ => ("", count.to_string()),

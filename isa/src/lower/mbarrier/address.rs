@@ -6,7 +6,7 @@ use crate::lower::offset::{hex, near, split};
 use crate::lower::operand::{Address, Start, Word};
 
 impl Code<'_> {
-    /// Returns the register of an operand. A constant is moved to a new register.
+    /// Returns the register of a 32-bit operand. A constant is moved to a new register.
     pub(super) fn word(&mut self, word: Word) -> Reg {
         match word {
             Word::Register(id) => self.register(id),
@@ -27,8 +27,8 @@ impl Code<'_> {
         self.offset_by(target, &format!("-{source}"), value);
     }
 
-    /// Returns the machine address of an operand. Before sm_90 a generic address stays generic. From sm_90 on
-    /// its low word is used as an address in the shared window.
+    /// Returns the machine address of a PTX address operand. Before sm_90, a generic address stays a 64-bit
+    /// pair. From sm_90 on, its low word is used as a shared-memory address.
     pub(super) fn place(&mut self, address: Address<'_>) -> Result<CodeAddress, LoweringRefusal> {
         let Address { base, offset } = address;
         let (base, offset) = match base {
@@ -43,7 +43,7 @@ impl Code<'_> {
                 let at = self.frame.shared_address(symbol).ok_or_else(|| {
                     LoweringRefusal::new(
                         format!("Address of '{name}' is not in state space '.shared'"),
-                        "objects live in shared memory: declare it .shared",
+                        "mbarrier objects are in shared memory: declare the variable .shared",
                     )
                 })?;
                 self.fixed(at as i32, offset)
@@ -53,7 +53,8 @@ impl Code<'_> {
         Ok(self.near(base, offset))
     }
 
-    /// Like `place`, for a load or a store. Their offset from a generic address may exceed 24 bits [TOOLS].
+    /// Like `place`, for the address of a load or a store. These instructions accept an offset from a generic
+    /// address beyond 24 bits [TOOLS].
     pub(super) fn long_place(&mut self, address: Address<'_>) -> Result<CodeAddress, LoweringRefusal> {
         match address.base {
             Start::Generic(id) if self.number < 90 => {
@@ -67,8 +68,8 @@ impl Code<'_> {
         self.near(first.base, (first.offset as i32).wrapping_add(4))
     }
 
-    /// Returns a constant address in the CTA's allocation. From sm_90 on it contains the CTA's rank (spec
-    /// 1.4).
+    /// Returns the constant address of byte `at` in the CTA's shared memory. From sm_90 on, the address
+    /// contains the CTA's rank in its cluster (spec 1.4).
     fn fixed(&mut self, at: i32, offset: i32) -> (Base, i32) {
         if self.number < 90 {
             return (Base::Nothing, at.wrapping_add(offset));
@@ -79,7 +80,8 @@ impl Code<'_> {
         (Base::Uniform(base), offset)
     }
 
-    /// Adds to the register the part of the offset that does not fit in the immediate.
+    /// Returns an address whose offset fits in the immediate. Emits an addition to the register for the rest
+    /// of the offset.
     fn near(&mut self, base: Base, offset: i32) -> CodeAddress {
         let (far, rest) = split(offset);
         let (base, offset) = match base {
@@ -105,7 +107,7 @@ impl Code<'_> {
                 let at = self.frame.global_address(symbol).ok_or_else(|| {
                     LoweringRefusal::new(
                         format!("Address of '{name}' is not in state space '.global'"),
-                        "copies come from global memory: declare it .global",
+                        "the source of the copy is global memory: declare the variable .global",
                     )
                 })?;
                 Ok(self.moved(at.wrapping_add_signed(address.offset.into()), 2))
@@ -124,7 +126,8 @@ impl Code<'_> {
         sum
     }
 
-    /// Returns the same address in one register, without an offset.
+    /// Returns the same address without an offset: emits an addition that puts the complete address in one
+    /// register.
     pub(super) fn all_in_register(&mut self, place: CodeAddress) -> CodeAddress {
         CodeAddress { base: Base::Register(self.address_register(place)), offset: 0 }
     }

@@ -1,5 +1,5 @@
-//! Operations that complete transactions at an mbarrier object (bulk copies, `st.async`, `red.async`), and
-//! the instructions used with them (`mapa`, fences).
+//! Lowering of operations that complete transactions at an mbarrier object (bulk copies, `st.async`,
+//! `red.async`), and of the instructions used with them (`mapa`, fences).
 
 use super::form::older_features;
 use crate::lower::code::{Code, Reg, emit};
@@ -13,7 +13,7 @@ type Writer = fn(&Reader<'_, '_>, &[&str], &mut Code<'_>) -> Outcome;
 
 const COMPLETION: &str = "mbarrier::complete_tx::bytes";
 
-/// Emits the machine code of an instruction of this module; `None` for any other instruction.
+/// Emits the machine code of an instruction that this module handles. `None` for any other instruction.
 pub(super) fn lower(reader: &Reader<'_, '_>, code: &mut Code<'_>) -> Option<Outcome> {
     let modifiers = reader.instruction.modifiers.as_slice();
     let old = code.number < 90;
@@ -28,14 +28,14 @@ pub(super) fn lower(reader: &Reader<'_, '_>, code: &mut Code<'_>) -> Option<Outc
         ("cp", ["async", "bulk", "shared::cluster", "global", COMPLETION, "multicast::cluster"]) => {
             ("cp.async.bulk", bulk_copy)
         }
-        // Copies with cache hints are not lowered.
+        // Copies with a cache hint are not supported.
         ("cp", ["async", "bulk", "shared::cta" | "shared::cluster", "global", COMPLETION])
         | ("cp", ["async", "bulk", "shared::cluster", "shared::cta", COMPLETION])
         | ("cp", ["async", "bulk", "global", "shared::cta", "bulk_group"])
         | ("cp", ["async", "bulk", "global", "shared::cta", "bulk_group", "cp_mask"]) => {
             ("cp.async.bulk", bulk_copy)
         }
-        // Forms with `.release` store to global memory and signal no object.
+        // Forms with `.release` store to global memory and signal no mbarrier object.
         ("st" | "red", ["async", rest @ ..])
             if rest.contains(&"release") && !rest.contains(&COMPLETION) && !old =>
         {
@@ -48,7 +48,7 @@ pub(super) fn lower(reader: &Reader<'_, '_>, code: &mut Code<'_>) -> Option<Outc
     Some(legal(reader, name, code.target).and_then(|()| writer(reader, modifiers, code)))
 }
 
-/// Checks that assemblers make before all others.
+/// Checks what the assembler checks before everything else.
 fn legal(reader: &Reader<'_, '_>, name: &str, target: Target) -> Outcome {
     older_features(reader.instruction, target)?;
     types(reader.instruction, name)?;
@@ -61,14 +61,14 @@ fn legal(reader: &Reader<'_, '_>, name: &str, target: Target) -> Outcome {
     };
     target.needs_version(&subject, version)?;
     if target.number < 90 {
-        let help = "there are no clusters, and no copies that complete transactions, before sm_90";
+        let help = "clusters, and copies that complete transactions, exist from sm_90 on";
         return unsupported(name, 90, help);
     }
     let modifiers = &reader.instruction.modifiers;
     match modifiers.iter().find(|m| matches!(**m, "cta" | "cluster")) {
         Some(scope) if modifiers.contains(&"release") && modifiers.contains(&COMPLETION) => refuse(
             format!("Illegal modifier '.{scope}' for instruction '{name}' with '.release'"),
-            "what reports to an object is .weak or .relaxed.cluster",
+            "an operation that signals an mbarrier object is .weak or .relaxed.cluster",
         ),
         _ => Ok(()),
     }
@@ -79,10 +79,10 @@ fn types(instruction: &PtxInstruction<'_>, name: &str) -> Outcome {
     let word = matches!(ty.bits(), 32 | 64) && ty != Type::F16x2 && ty != Type::Bf16x2;
     let float = matches!(ty, Type::F32 | Type::F64);
     match name {
-        "st.async" if !word => mismatch(name, "values have 32 or 64 bits: write .b32 or .b64"),
+        "st.async" if !word => mismatch(name, "a value has 32 or 64 bits: write .b32 or .b64"),
         "red.async" if !word || float => refuse(
             format!("Unexpected instruction types specified for '{name}'"),
-            "integers have it: write .u32, .s32, .b32 or .u64",
+            "the type must be an integer: write .u32, .s32, .b32 or .u64",
         ),
         _ => Ok(()),
     }
@@ -103,7 +103,9 @@ fn map(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Outc
             return illegal(&modifiers.join("."), "mapa", "write mapa.shared::cluster.u32");
         }
     };
-    let wrong = || LoweringRefusal::mismatch("mapa", "write d, address, rank, as wide as the type says");
+    let wrong = || {
+        LoweringRefusal::mismatch("mapa", "write d, address, rank; d and address have the width of the type")
+    };
     let bits = if wide { 64 } else { 32 };
     let [target, address, rank] = reader.instruction.operands.as_slice() else { return Err(wrong()) };
     let target = reader.register(target, bits).ok_or_else(wrong)?;
@@ -149,7 +151,8 @@ fn fence_async(_: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> O
         [_, _, "global"] => ".G",
         _ => {
             let rest = modifiers.get(2..).unwrap_or(&[]).join(".");
-            let help = "a state space may follow: .shared::cta, .shared::cluster or .global";
+            let help =
+                "use no further modifier than a state space: .shared::cta, .shared::cluster or .global";
             return illegal(&rest, "fence.proxy.async", help);
         }
     };
@@ -161,13 +164,13 @@ fn fence_async(_: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> O
 /// Lowers bulk copies and reductions:
 ///
 /// - `cp.async.bulk.shared.global.mbarrier::complete_tx::bytes [to], [from], bytes, [object]`
-/// - the same from shared memory
+/// - the same with a source in shared memory
 /// - `cp.async.bulk.global.shared::cta.bulk_group [to], [from], bytes`
-/// - `cp.reduce` with an operation and a type at the end
-/// - `.multicast::cluster` and `.cp_mask`, with a mask of the CTAs or of the bytes as last operand
+/// - `cp.reduce.async.bulk`, with the operation and the type as last modifiers
+/// - `.multicast::cluster` and `.cp_mask`, with a mask of CTAs or of bytes as last operand
 ///
-/// All operands are uniform, so the code loops over the lanes. Lanes with equal copies to global memory share
-/// one copy.
+/// Machine code takes all operands from uniform registers, so the lowered code loops over the lanes. Lanes
+/// whose operands are equal share one copy if the destination is global memory.
 fn bulk_copy(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Outcome {
     let (name, modifiers, reduction) = match modifiers {
         ["reduce", rest @ ..] => ("cp.reduce.async.bulk", rest, Some(reduction(rest)?)),
@@ -211,7 +214,7 @@ fn bulk_copy(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -
         None => None,
     };
     if out && masked && code.number < 100 {
-        return unsupported(".cp_mask", 100, "before sm_100 blocks are copied whole");
+        return unsupported(".cp_mask", 100, "before sm_100, bulk copies have no byte mask");
     }
     let lanes = code.all_wait();
     let size = code.frame.uniform(1);
@@ -267,7 +270,7 @@ fn bulk_copy(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -
     };
     let copy = format!("{what} [UR{target}], [UR{source}], UR{size}");
     if out && plain {
-        // One copy suffices for equal operands.
+        // Lanes with equal operands need only one copy.
         let label = code.take_equals(lanes, &operands, &[]);
         code.lines.push(copy);
         code.next_equals(lanes, &label);
@@ -312,9 +315,9 @@ fn reduction(modifiers: &[&str]) -> Result<String, LoweringRefusal> {
     Ok(format!("{op}{suffix}"))
 }
 
-/// Reads the operands `[data], value, [object]`. Returns a register pair with the addresses of data and
-/// object, and the first register of the values. The operations on another CTA's memory take this pair. Each
-/// value has `words` words; there is one value, or the elements of a vector.
+/// Reads the operands `[data], value, [object]`, where `value` may be a vector. Returns a register pair with
+/// the addresses of the data and of the mbarrier object, and the first register of the values. STAS and REDAS
+/// take this pair. Each value has `words` words.
 fn operands(
     reader: &Reader<'_, '_>,
     name: &str,
@@ -344,8 +347,8 @@ fn operands(
     Ok((pair, source))
 }
 
-/// Splits off the optional state space and the optional completion modifier. Returns true for generic
-/// addresses, and the remaining modifiers.
+/// Splits off the state space and the completion modifier, if there are any. Returns true if the addresses
+/// are generic, and the remaining modifiers.
 fn destination<'a, 't>(modifiers: &'a [&'t str]) -> (bool, &'a [&'t str]) {
     let (generic, rest) = match modifiers {
         ["shared::cluster" | "shared::cta", rest @ ..] => (false, rest),
@@ -354,7 +357,8 @@ fn destination<'a, 't>(modifiers: &'a [&'t str]) -> (bool, &'a [&'t str]) {
     (generic, rest.strip_prefix(&[COMPLETION]).unwrap_or(rest))
 }
 
-/// Checks the scope against the state space. The completion modifier is mandatory except with `.shared::cta`.
+/// Checks that the scope fits the state space, and that the completion modifier is there. It is mandatory
+/// except for `.shared::cta`.
 fn scope_and_report(name: &str, scope: Option<&str>, rest: &[&str]) -> Outcome {
     let requires = |modifier: &str, what: &str, help: &str| {
         let message = format!("Modifier '.{modifier}' requires {what} for instruction '{name}'");
@@ -386,7 +390,7 @@ fn store(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Ou
     let rest = modifiers.get(1..).unwrap_or(&[]);
     let (weak, rest) = rest.strip_prefix(&["weak"]).map_or((false, rest), |rest| (true, rest));
     if rest.first() == Some(&"relaxed") {
-        return illegal("relaxed", NAME, "write .weak, or leave it out");
+        return illegal("relaxed", NAME, "write .weak, or omit the modifier");
     }
     let (scope, rest) = match *rest {
         [scope @ ("cta" | "cluster" | "gpu" | "sys"), ref rest @ ..] => (Some(scope), rest),
@@ -395,9 +399,9 @@ fn store(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Ou
     match scope {
         Some(scope) if weak => {
             let message = format!("Modifier '.weak' cannot be combined with modifier '.{scope}'");
-            return refuse(message, "leave one of them out");
+            return refuse(message, "omit one of the two modifiers");
         }
-        Some("cta") => return illegal("cta", NAME, "write .cluster, or leave it out"),
+        Some("cta") => return illegal("cta", NAME, "write .cluster, or omit the modifier"),
         _ => scope_and_report(NAME, scope, rest)?,
     }
     let (generic, rest) = destination(rest);
@@ -412,7 +416,7 @@ fn store(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Ou
     let words = match ty {
         "b32" | "u32" | "s32" | "f32" => 1,
         "b64" | "u64" | "s64" | "f64" => 2,
-        _ => return illegal(ty, NAME, "values have 32 or 64 bits"),
+        _ => return illegal(ty, NAME, "a value has 32 or 64 bits"),
     };
     let size = match elements * words {
         1 => "",
@@ -420,7 +424,7 @@ fn store(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Ou
         4 => ".128",
         _ => {
             let message = "Vector type too large, exceeds 128 bit limit";
-            return refuse(message, "a store has 16 bytes at most: write .v2");
+            return refuse(message, "a store has at most 16 bytes: write .v2");
         }
     };
     let (pair, source) = operands(reader, NAME, generic, Some(elements), words, code)?;
@@ -428,8 +432,8 @@ fn store(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> Ou
     Ok(())
 }
 
-/// Returns the first register of values of `words` words each; `None` if an operand is not a register of this
-/// width.
+/// Returns the first of the consecutive registers that hold the values, with `words` words for each. `None`
+/// if an operand is not a register of this width.
 fn source(reader: &Reader<'_, '_>, values: &[Operand<'_>], words: u8, code: &mut Code<'_>) -> Option<Reg> {
     let register = |value| reader.register(value, 32 * u32::from(words));
     if let [value] = values
@@ -479,12 +483,12 @@ fn reduce(reader: &Reader<'_, '_>, modifiers: &[&str], code: &mut Code<'_>) -> O
         "xor" => ("XOR", &["b32"]),
         _ => {
             let message = format!("Illegal reduction operation for instruction '{NAME}'");
-            return refuse(message, "there are inc, dec, min, max, add, and, or, xor");
+            return refuse(message, "operations are .inc, .dec, .min, .max, .add, .and, .or and .xor");
         }
     };
     if !types.contains(&ty) {
         let message = format!("Incorrect type '.{ty}' for operation '.{operation}' in instruction '{NAME}'");
-        return refuse(message, format!("{operation} takes .{}", types.join(", .")));
+        return refuse(message, format!("types of .{operation} are .{}", types.join(", .")));
     }
     if let ["async", "relaxed", "cta", ..] = modifiers {
         return illegal("cta", NAME, "write .relaxed.cluster");

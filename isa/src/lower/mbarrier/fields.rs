@@ -1,5 +1,5 @@
-//! Lowering for sm_90 and later: an object is one word of 64 bits with fields, on which SYNCS operates (spec
-//! 6.2, 6.8).
+//! Lowering for sm_90 and later. An mbarrier object is one 64-bit word with fields, on which SYNCS operates
+//! (spec 6.2, 6.8).
 
 use super::form::{Arrival, Form, Space, Verb};
 use super::two_words::shifted;
@@ -14,7 +14,7 @@ pub(super) fn write(form: &Form<'_>, used: bool, code: &mut Code<'_>) -> Result<
     }
     let Some(address) = form.address else { return Ok(()) };
     let uniform = uniform_form(form, address, code);
-    // Compilers emit constants before the copy of a generic address.
+    // Compilers emit the move of a constant before the copy of a generic address.
     let constant = match form.amount {
         Some(Word::Constant(value)) if keeps_constant(form) && !uniform => Some(code.constant(value)),
         _ => None,
@@ -30,13 +30,13 @@ pub(super) fn write(form: &Form<'_>, used: bool, code: &mut Code<'_>) -> Result<
     let result = form.result.filter(|_| used);
     let lanes = takes_turns(form, result.is_some(), address).then(|| code.all_wait());
     let place = match (form.verb, address.base) {
-        // Copies need a generic address completely in one register [TOOLS].
+        // These arrivals need the complete generic address in one register, without an offset [TOOLS].
         (Verb::CopyArrive { .. }, Start::Generic(_)) => {
             let base = code.place(Address { offset: 0, ..address })?;
             code.all_in_register(base.plus(address.offset))
         }
-        // If the sequence has several instructions on the object, compilers hold a variable's address in a
-        // register [TOOLS].
+        // If several instructions of the sequence access the mbarrier object, compilers hold the address of a
+        // variable in a register [TOOLS].
         (Verb::Arrive { how: Arrival::NoComplete, .. }, Start::Symbol(..))
         | (Verb::Wait { .. }, Start::Symbol(..))
             if form.hint.is_some() || !matches!(form.verb, Verb::Wait { .. }) =>
@@ -77,19 +77,19 @@ pub(super) fn write(form: &Form<'_>, used: bool, code: &mut Code<'_>) -> Result<
     Ok(())
 }
 
-/// True for one arrival without an operand: the count is one, and the arrival may complete the phase.
+/// True for one arrival per lane without transactions that may complete the phase.
 fn is_one(form: &Form<'_>) -> bool {
     matches!(form.verb, Verb::Arrive { how: Arrival::Plain, .. })
         && matches!(form.amount, None | Some(Word::Constant(1)))
 }
 
-/// True if a constant amount is moved to a register unchanged.
+/// True if the operand is a constant that is moved to a register unchanged.
 fn keeps_constant(form: &Form<'_>) -> bool {
     !is_one(form) && !matches!(form.verb, Verb::Init | Verb::CheckLayout | Verb::Wait { .. })
 }
 
-/// True if the code loops over groups of lanes with equal operands. This is needed if an operand must be
-/// uniform, or if a lane's state depends on the number of lanes that arrive before it.
+/// True if the code must loop over groups of lanes with equal operands. This is so if an operand must be
+/// uniform, or if the state that a lane gets depends on the number of lanes that arrive before it.
 fn takes_turns(form: &Form<'_>, gives_state: bool, address: Address<'_>) -> bool {
     match form.verb {
         Verb::CopyArrive { .. } => !is_fixed(address),
@@ -107,7 +107,7 @@ fn release(form: &Form<'_>, code: &mut Code<'_>) {
 }
 
 fn arrive_mnemonic(form: &Form<'_>, drop: bool, how: Arrival, gives_state: bool) -> String {
-    // An object that may belong to another CTA returns no state.
+    // An arrival at an object that may belong to another CTA returns no state.
     let remote = if form.result.is_none() && form.space != Space::Cta { ".RED" } else { "" };
     let mask = if how == Arrival::NoComplete && gives_state { ".TMASK" } else { "" };
     let drop = if drop { ".OPTOUT" } else { "" };
@@ -140,8 +140,9 @@ fn arrive(
     }
 }
 
-/// True if sm_107 has a uniform form: an instruction at the address of a variable that invalidates an object,
-/// counts transactions, or arrives without transactions and may complete the phase.
+/// True if compilers use USYNCS, which sm_107 has. Its object must be a variable in the CTA's own memory. The
+/// operation invalidates the object, changes its transaction count, or arrives without transactions and may
+/// complete the phase.
 fn uniform_form(form: &Form<'_>, address: Address<'_>, code: &Code<'_>) -> bool {
     let verb = matches!(
         form.verb,
@@ -150,8 +151,8 @@ fn uniform_form(form: &Form<'_>, address: Address<'_>, code: &Code<'_>) -> bool 
     code.number == 107 && is_fixed(address) && form.space == Space::Cta && verb
 }
 
-/// Computes the sum over the lanes in a uniform register. For one arrival per lane, the purpose of the
-/// operand is unknown; compilers use the register with the CTA's rank.
+/// Emits the operand of USYNCS in a uniform register: the sum over the lanes. For one arrival per lane,
+/// compilers pass the CTA's rank for an unknown reason.
 fn uniform_amount(form: &Form<'_>, code: &mut Code<'_>) -> String {
     let amount = code.frame.uniform(1);
     match form.amount {
@@ -190,9 +191,9 @@ fn arrive_uniform(
     }
 }
 
-/// Returns code that computes the states of lanes that arrived in one instruction. The instruction returns to
-/// all of them the object before it, with a mask of the lanes in the low word. For each lane, the lanes with
-/// lower numbers arrived earlier.
+/// Returns code that computes the state of each lane after one arrive instruction of several lanes. The
+/// instruction returns the object as it was before, with a mask of the arriving lanes in the low word. Lanes
+/// with lower numbers count as arrived earlier.
 fn states(low: Reg, count: &str) -> [String; 9] {
     let high = low.high();
     [
@@ -208,9 +209,9 @@ fn states(low: Reg, count: &str) -> [String; 9] {
     ]
 }
 
-/// Emits arrivals that must not complete the phase, with possibly different counts per lane. The loop takes
-/// lanes with equal counts together, so a lane's state follows from the number of earlier arrivals. Compilers
-/// make the count uniform twice; the result of the first loop is unused.
+/// Emits arrivals that must not complete the phase, whose counts may differ between lanes. The loop processes
+/// lanes with equal counts together, because then the number of earlier arrivals gives the state of each
+/// lane. Compilers emit the loop that makes the count uniform twice; the result of the first one is unused.
 fn masked_by_count(mnemonic: &str, address: &str, count: Reg, low: Reg, lanes: Lanes, code: &mut Code<'_>) {
     let (copy, unused) = (code.scratch(1), code.frame.uniform(1));
     let copies = match code.number {
@@ -235,7 +236,7 @@ fn wait(form: &Form<'_>, suspends: bool, parity: bool, place: CodeAddress, code:
     let address = place.with_uniform();
     let uniform = code.number == 107 && matches!(place.base, Base::Uniform(_)) && form.hint.is_none();
     let reported = form.reported.map(|id| code.frame.predicate(id));
-    // Other architectures have only primary phases and no reports.
+    // Only sm_107 has conditional phases and failure reports.
     let kind = match code.number {
         107 if form.conditional => ".CONDITIONAL",
         107 if form.reported.is_some() || form.report.is_some() => ".PRIMARY",
@@ -306,7 +307,7 @@ fn wait_uniform(
     }
 }
 
-/// Tests bit 0 of an object, which holds the layout (spec 6.2).
+/// Emits a test of bit 0 of the mbarrier object, which is its layout (spec 6.2).
 fn check_layout(form: &Form<'_>, place: CodeAddress, code: &mut Code<'_>) {
     let Some(found) = form.result else { return };
     let (found, word) = (code.frame.predicate(found), code.scratch(2));
@@ -320,8 +321,8 @@ fn check_layout(form: &Form<'_>, place: CodeAddress, code: &mut Code<'_>) {
     }
 }
 
-/// Returns code that computes the word of a new object from its count, in the register pair `low` and
-/// `low + 1`. `prefix` selects the uniform or the vector unit.
+/// Returns code that computes the initial value of an mbarrier object from its count, in the register pair
+/// `low` and `low + 1`. `prefix` is `U` for uniform registers, else empty.
 fn word_of_count(form: &Form<'_>, low: u16, prefix: &str) -> Vec<String> {
     let high = low + 1;
     let mut lines = vec![
@@ -340,7 +341,8 @@ fn is_fixed(address: Address<'_>) -> bool {
     matches!(address.base, Start::Symbol(..) | Start::Nothing)
 }
 
-/// Initializes an object. From sm_100 on, code stores the object and then makes SYNCS read it again.
+/// Emits the initialization of an mbarrier object. From sm_100 on, code stores the object with STS and then
+/// makes SYNCS read it again.
 fn init(form: &Form<'_>, code: &mut Code<'_>) -> Result<(), LoweringRefusal> {
     let (Some(address), Some(count)) = (form.address, form.amount) else { return Ok(()) };
     if let (true, Word::Constant(_)) = (is_fixed(address), count) {
@@ -371,8 +373,8 @@ fn init(form: &Form<'_>, code: &mut Code<'_>) -> Result<(), LoweringRefusal> {
     Ok(())
 }
 
-/// Initializes an object by an exchange with uniform operands. If the operands may differ, the code loops
-/// over groups of lanes with equal operands.
+/// Emits the initialization of an mbarrier object by SYNCS.EXCH with uniform operands. If the operands may
+/// differ between lanes, the code loops over groups of lanes with equal operands.
 fn init_uniform(form: &Form<'_>, count: Word, code: &mut Code<'_>) -> Result<(), LoweringRefusal> {
     let Some(address) = form.address else { return Ok(()) };
     let word = code.frame.uniform(2);
@@ -439,8 +441,9 @@ fn pending_count(form: &Form<'_>, code: &mut Code<'_>) {
     code.subtract_from(count, 0x10_0000, count);
 }
 
-/// Emits an arrival that executes when the thread's copies complete. An arrival that is not counted yet adds
-/// a transaction, which keeps the phase open until then.
+/// Emits an arrival that is executed when the thread's asynchronous copies are complete. If `counted` is
+/// false, the expected count of the object does not include this arrival. The code then adds a transaction
+/// first, which keeps the phase open until the copies are complete.
 fn copy_arrive(place: CodeAddress, counted: bool, lanes: Option<Lanes>, code: &mut Code<'_>) {
     let report = if counted { ".ARVCNT" } else { ".TRANSCNT" };
     let body = |object: &str| {

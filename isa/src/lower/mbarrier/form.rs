@@ -1,5 +1,5 @@
-//! Reader and assembler checks of instructions on mbarrier objects. The checks have the assembler's order. An
-//! instruction with two errors is therefore refused for the same one [TOOLS].
+//! Reader of instructions on mbarrier objects, with the checks of the assembler in the assembler's order. An
+//! instruction with two errors is therefore refused with the same message as by the assembler [TOOLS].
 
 use crate::lower::operand::{Address, Reader, Word};
 use crate::lower::since::Version;
@@ -11,14 +11,14 @@ pub(super) enum Verb {
     Init,
     Inval,
     Arrive {
-        /// True for `arrive_drop`: later phases expect fewer arrivals.
+        /// True for `arrive_drop`: the thread also leaves the later phases, which then expect fewer arrivals.
         drop: bool,
         how: Arrival,
     },
     Wait {
         /// True for `try_wait`, which may suspend the thread.
         suspends: bool,
-        /// True if a parity selects the phase, false if a state does.
+        /// True if the operand that selects the phase is a parity, false if it is a state.
         parity: bool,
     },
     ExpectTx,
@@ -26,7 +26,7 @@ pub(super) enum Verb {
     PendingCount,
     CheckLayout,
     CopyArrive {
-        /// True if `init` already counted the arrival.
+        /// True if the expected count from `init` includes this arrival.
         counted: bool,
     },
 }
@@ -51,17 +51,18 @@ pub(super) enum Space {
 pub(super) struct Form<'t> {
     pub(super) verb: Verb,
     pub(super) space: Space,
-    /// Layout of the object: 1 with `.layout::v1`, else 0.
+    /// Layout of the mbarrier object: 1 with `.layout::v1`, else 0.
     pub(super) layout: u8,
     pub(super) conditional: bool,
     pub(super) cluster_order: bool,
-    /// State, predicate or count; `None` for `_` or if the instruction has no result.
+    /// Register for the result: state, predicate or count. `None` for `_`, or if the instruction has no
+    /// result.
     pub(super) result: Option<RegId>,
-    /// `%q` of `%p|%q`: predicate result that is true if a failure was reported in the phase. Always false
-    /// for layout 0.
+    /// Predicate `%q` in the result `%p|%q`: true if a failure was reported in the phase. Always false for an
+    /// mbarrier object of layout 0.
     pub(super) reported: Option<RegId>,
     pub(super) report: Option<RegId>,
-    /// Address of the object; `None` for the CTA's first byte.
+    /// Address of the mbarrier object. `None` if the instruction has no address operand.
     pub(super) address: Option<Address<'t>>,
     pub(super) amount: Option<Word>,
     pub(super) state: Option<RegId>,
@@ -83,14 +84,15 @@ struct Modifiers<'t> {
     scope: Option<&'t str>,
     space: Option<&'t str>,
     layout: Option<&'t str>,
-    /// `phase_type::primary` or `phase_type::conditional`. The objects here have only primary phases.
+    /// Value `phase_type::primary` or `phase_type::conditional`. Here mbarrier objects have only primary
+    /// phases.
     phase_type: Option<&'t str>,
     b64: bool,
 }
 
 const MOST: i64 = (1 << 20) - 1;
 
-const OPERATIONS: &str = "there are mbarrier.init, inval, arrive, arrive_drop, test_wait, try_wait, expect_tx, \
+const OPERATIONS: &str = "instructions are mbarrier.init, inval, arrive, arrive_drop, test_wait, try_wait, expect_tx, \
      complete_tx, pending_count and check_layout, and cp.async.mbarrier.arrive";
 
 pub(super) fn read<'t>(reader: &Reader<'_, 't>, target: Target) -> Result<Form<'t>, LoweringRefusal> {
@@ -108,7 +110,7 @@ pub(super) fn read<'t>(reader: &Reader<'_, 't>, target: Target) -> Result<Form<'
         Some(_) => Space::Cta,
     };
     let there = target.needs(&format!("Feature '{name}'"), (row.first, row.version), row.instead());
-    // The earlier release checks the instruction before its operands.
+    // The earlier release of the assembler (12.8, before sm_75) checks the instruction before its operands.
     if target.number < 75 {
         there.clone()?;
     }
@@ -116,7 +118,7 @@ pub(super) fn read<'t>(reader: &Reader<'_, 't>, target: Target) -> Result<Form<'
         .ok_or_else(|| LoweringRefusal::mismatch(name, format!("write {}", row.usage)))?;
     there?;
     if matches!(verb, Verb::Arrive { .. }) && form.result.is_none() && space != Space::Cluster {
-        // The assembler's message names no version.
+        // Here the assembler's message does not name a PTX version.
         let message = format!("Result discard mode is not allowed for instruction '{name}'");
         target.needs_version("", (7, 1)).or_else(|older| refuse(message, older.help))?;
     }
@@ -139,15 +141,16 @@ pub(super) fn read<'t>(reader: &Reader<'_, 't>, target: Target) -> Result<Form<'
         target.needs_version(&of, (7, 8))?;
     }
     if counted && target.number < 90 {
-        // The assembler's message has no name for this feature.
-        let help = "a count needs .noComplete before sm_90; without one, one arrival is meant";
+        // The assembler's message has `(null)` instead of a name for this feature.
+        let help =
+            "before sm_90, write .noComplete with a count; without a count, the instruction is one arrival";
         return unsupported("(null)", 90, help);
     }
     check_values(reader.instruction, row)?;
     check_scope(row, &modifiers, target)?;
     if !modifiers.b64 {
         let message = format!("Instruction '{name}' has no type");
-        return refuse(message, "end it in .b64");
+        return refuse(message, "write .b64 as the last modifier");
     }
     let cluster_order = modifiers.scope == Some("cluster") && modifiers.sem != Some("relaxed");
     let layout = u8::from(modifiers.layout == Some("layout::v1"));
@@ -155,17 +158,17 @@ pub(super) fn read<'t>(reader: &Reader<'_, 't>, target: Target) -> Result<Form<'
     Ok(Form { cluster_order, layout, conditional, ..form })
 }
 
-/// Checks the features that the assembler checks when it reads a modifier.
+/// Checks features that the assembler already checks while it reads a modifier.
 pub(super) fn older_features(
     instruction: &PtxInstruction<'_>,
     target: Target,
 ) -> Result<(), LoweringRefusal> {
     let modifier = instruction.modifiers.iter().find(|m| matches!(**m, "weak" | "mmio"));
-    modifier.map_or(Ok(()), |modifier| target.has(&format!(".{modifier}"), "leave it out"))
+    modifier.map_or(Ok(()), |modifier| target.has(&format!(".{modifier}"), "omit the modifier"))
 }
 
-/// Refuses modifiers unknown to the assembler. There are two layouts and two types of phases. The earlier
-/// release, for architectures before sm_75, has neither.
+/// Refuses modifiers that the assembler does not know. There are two layouts and two types of phases. The
+/// earlier release of the assembler (12.8, before sm_75) knows none of them.
 fn newer_names(instruction: &PtxInstruction<'_>, target: Target) -> Result<(), LoweringRefusal> {
     const NEWER: [&str; 5] =
         ["layout::v0", "layout::v1", "phase_type::primary", "phase_type::conditional", "check_layout"];
@@ -179,7 +182,7 @@ fn newer_names(instruction: &PtxInstruction<'_>, target: Target) -> Result<(), L
         None => Ok(()),
         Some(modifier) => refuse(
             format!("Unknown modifier '.{modifier}'"),
-            format!("from sm_90 on there are .{}", NEWER.join(", .")),
+            format!("from sm_90 on, the modifiers are .{}", NEWER.join(", .")),
         ),
     }
 }
@@ -199,7 +202,7 @@ fn modifiers<'t>(rest: &[&'t str], name: &str) -> Result<Modifiers<'t>, Lowering
                 modifiers.b64 = true;
                 continue;
             }
-            _ => return illegal(modifier, name, "leave it out"),
+            _ => return illegal(modifier, name, "omit the modifier"),
         };
         if let Some(other) = place.replace(modifier) {
             let message = format!("Modifiers '.{other}' and '.{modifier}' exclude each other");
@@ -233,7 +236,8 @@ const ARRIVE: &str = "state, [address] or state, [address], count";
 const ARRIVE_TX: &str = "state, [address], transactions";
 const ARRIVE_SOME: &str = "state, [address], count: .noComplete needs a count";
 
-/// All instructions on mbarrier objects. A spelling that extends another one comes before it.
+/// All instructions on mbarrier objects. The first matching row counts, so a longer spelling is before the
+/// shorter one that it begins with.
 #[rustfmt::skip]
 const ROWS: &[Row] = &[
     Row { spelled: "mbarrier.init", verb: Verb::Init, first: 80, version: (7, 0), usage: "[address], count", orderings: &[] },
@@ -270,17 +274,17 @@ impl Row {
         self.spelled.trim_end_matches(".noComplete").trim_end_matches(".noinc")
     }
 
-    /// Help for an architecture or PTX version without the instruction.
+    /// Help for an architecture or a PTX version that does not have the instruction.
     fn instead(&self) -> &'static str {
         match self.verb {
-            Verb::Wait { suspends: true, .. } => "before sm_90, ask with mbarrier.test_wait in a loop",
-            Verb::CheckLayout => "before sm_90 objects have one layout",
-            _ if self.first == 90 => "objects count transactions from sm_90 on",
-            _ => "there are no mbarrier objects before sm_80; bar.sync is on every architecture",
+            Verb::Wait { suspends: true, .. } => "before sm_90, use mbarrier.test_wait in a loop",
+            Verb::CheckLayout => "before sm_90, mbarrier objects have only one layout",
+            _ if self.first == 90 => "mbarrier objects count transactions from sm_90 on",
+            _ => "mbarrier objects exist from sm_80 on; bar.sync exists on every architecture",
         }
     }
 
-    /// True if the object may belong to another CTA (spec 6.7).
+    /// True if the mbarrier object may belong to another CTA of the cluster (spec 6.7).
     fn reaches_cluster(&self) -> bool {
         matches!(self.verb, Verb::Arrive { .. } | Verb::ExpectTx | Verb::CompleteTx)
     }
@@ -367,7 +371,7 @@ fn operands<'t>(reader: &Reader<'_, 't>, verb: Verb, space: Space) -> Option<For
     Some(form)
 }
 
-/// Checks reports of failures, which waits for the primary phase may request.
+/// Checks the operands for failure reports, which only waits for a primary phase may have.
 fn check_reports(
     instruction: &PtxInstruction<'_>,
     row: &Row,
@@ -376,14 +380,14 @@ fn check_reports(
     target: Target,
 ) -> Result<(), LoweringRefusal> {
     let Form { verb, reported, report, .. } = *form;
-    // With two predicates, constants are checked first.
+    // For an instruction with two result predicates, the assembler checks constants before reports.
     if report.is_none() && matches!(instruction.operands.first(), Some(Operand::Pair(_))) {
         check_values(instruction, row)?;
     }
     if modifiers.phase_type == Some("phase_type::primary") {
         let feature = "Feature 'mbarrier with reportValue argument'";
         return match report {
-            Some(_) => target.needs(feature, (90, (9, 3)), "leave the value of the report out"),
+            Some(_) => target.needs(feature, (90, (9, 3)), "omit the operand for the value of the report"),
             None => Ok(()),
         };
     }
@@ -391,7 +395,7 @@ fn check_reports(
     match (reported, report) {
         (None, None) => Ok(()),
         (None, Some(_)) if no_parity => Ok(()),
-        _ => mismatch(row.name(), "reports go with .phase_type::primary"),
+        _ => mismatch(row.name(), "use failure reports only with .phase_type::primary"),
     }
 }
 
@@ -400,7 +404,7 @@ fn check_kinds(row: &Row, modifiers: &Modifiers<'_>, target: Target) -> Result<(
         && !matches!(row.verb, Verb::Wait { parity: true, .. })
     {
         let message = format!(".parity modifier required for instruction '{}'", row.name());
-        return refuse(message, "a conditional phase is waited for by its parity");
+        return refuse(message, "use .parity to wait for a conditional phase");
     }
     for modifier in [modifiers.layout, modifiers.phase_type].into_iter().flatten() {
         let fits = match row.verb {
@@ -408,10 +412,10 @@ fn check_kinds(row: &Row, modifiers: &Modifiers<'_>, target: Target) -> Result<(
             Verb::Wait { .. } => modifier.starts_with("phase_type"),
             _ => false,
         };
-        let help = "leave it out: before sm_90 there is no choice";
+        let help = "omit the modifier: before sm_90 there is only one layout and one type of phases";
         target.needs(&format!("Feature '.{modifier}'"), (90, (9, 3)), help)?;
         if !fits {
-            let help = "layouts go with init and check_layout, types of phases with waits: leave it out";
+            let help = "omit the modifier: layouts are for init and check_layout, phase types for waits";
             return illegal(modifier, row.name(), help);
         }
     }
@@ -420,17 +424,17 @@ fn check_kinds(row: &Row, modifiers: &Modifiers<'_>, target: Target) -> Result<(
 
 fn check_space(row: &Row, space: Space, target: Target) -> Result<(), LoweringRefusal> {
     if space == Space::Cluster && !matches!(row.verb, Verb::CopyArrive { .. }) {
-        let help = "before sm_90 there are no clusters; write .shared";
+        let help = "clusters exist from sm_90 on; write .shared";
         target.needs("Feature '.shared::cluster'", (90, (8, 0)), help)?;
     }
     match space {
         Space::Cluster if !row.reaches_cluster() => {
-            let help = "it works on objects of the own CTA only: write .shared::cta";
+            let help = "the instruction works only on objects of its own CTA: write .shared::cta";
             refuse(format!("Illegal modifier '::cluster' for instruction '{}'", row.name()), help)
         }
         Space::Cta if row.verb == Verb::PendingCount => refuse(
             format!("No state space qualifier expected for instruction '{}'", row.name()),
-            "it works on a state, not on memory: leave it out",
+            "omit the state space: the instruction works on a state, not on memory",
         ),
         _ => Ok(()),
     }
@@ -440,23 +444,25 @@ fn check_sem(row: &Row, modifiers: &Modifiers<'_>, target: Target) -> Result<(),
     let name = row.name();
     let list = row.orderings;
     let bare = matches!(row.verb, Verb::Arrive { how: Arrival::NoComplete, .. });
-    // Transaction instructions never had another ordering.
+    // `.relaxed` of transaction instructions is as old as the instructions, so only lists with two orders are
+    // checked.
     if let (Some(sem), [first, _]) = (modifiers.sem.filter(|sem| list.contains(sem)), list) {
         let since = if sem == "relaxed" { (90, (8, 6)) } else { (0, (8, 0)) };
         let help = format!("before sm_90, write .{first}");
         target.needs(&format!("Modifier '.{sem}' on '{name}'"), since, &help)?;
     }
     match (modifiers.sem, modifiers.scope) {
-        // [PTX] allows .noComplete only with .release.cta.
+        // [PTX] allows `.noComplete` only together with `.release.cta`.
         (Some("relaxed"), _) if bare => apart(".relaxed", ".noComplete", "write .release.cta"),
         (_, Some(scope @ ("cluster" | "gpu" | "sys"))) if bare => {
             apart(&format!(".{scope}"), ".noComplete", "write .release.cta")
         }
-        // The scope is illegal, but the constants are checked first.
+        // The scope is illegal, but the assembler checks constants first; `check_scope` refuses the scope
+        // later.
         (Some(_), Some(_)) if list.is_empty() => Ok(()),
         (Some(sem), _) if !list.contains(&sem) => {
             let help = match list {
-                [] => "leave it out".into(),
+                [] => "omit the modifier".into(),
                 _ => format!("write .{}", list.join(" or .")),
             };
             illegal(sem, name, help)
@@ -470,7 +476,7 @@ fn check_sem(row: &Row, modifiers: &Modifiers<'_>, target: Target) -> Result<(),
                 format!("Modifier '.{scope}' requires order with '{name}' instruction"),
                 format!("write .{sem}.{scope}"),
             ),
-            None => illegal(scope, name, "leave it out"),
+            None => illegal(scope, name, "omit the modifier"),
         },
         _ => Ok(()),
     }
@@ -479,12 +485,13 @@ fn check_sem(row: &Row, modifiers: &Modifiers<'_>, target: Target) -> Result<(),
 fn check_scope(row: &Row, modifiers: &Modifiers<'_>, target: Target) -> Result<(), LoweringRefusal> {
     let sem = modifiers.sem.unwrap_or_default();
     match modifiers.scope {
-        Some(scope) if row.orderings.is_empty() => illegal(scope, row.name(), "leave it out"),
+        Some(scope) if row.orderings.is_empty() => illegal(scope, row.name(), "omit the modifier"),
         Some(scope @ ("gpu" | "sys")) => {
-            let help = format!("write .{sem}.cta or .{sem}.cluster: objects do not reach further");
+            let help =
+                format!("write .{sem}.cta or .{sem}.cluster: no larger scope is legal for mbarrier objects");
             illegal(scope, row.name(), help)
         }
-        Some("cluster") => target.has(".cluster scope", "before sm_90 there are no clusters; write .cta"),
+        Some("cluster") => target.has(".cluster scope", "clusters exist from sm_90 on; write .cta"),
         _ => Ok(()),
     }
 }
@@ -493,7 +500,7 @@ fn apart(one: &str, other: &str, help: &str) -> Result<(), LoweringRefusal> {
     refuse(format!("Modifier '{one}' cannot be combined with modifier '{other}'"), help)
 }
 
-/// Refuses a result for an object of another CTA, which returns no state.
+/// Refuses a result of an arrival at an object that may belong to another CTA, because it returns no state.
 fn check_cluster(name: &str, how: Arrival, form: &Form<'_>) -> Result<(), LoweringRefusal> {
     if form.result.is_some() {
         return refuse(
@@ -509,14 +516,14 @@ fn check_cluster(name: &str, how: Arrival, form: &Form<'_>) -> Result<(), Loweri
     Ok(())
 }
 
-/// Checks the ranges of constants. Assemblers count operands from 0.
+/// Checks the ranges of constant operands. The messages number operands from 0, as the assembler does.
 fn check_values(instruction: &PtxInstruction<'_>, row: &Row) -> Result<(), LoweringRefusal> {
     let name = row.name();
     let constant = |at: usize| match instruction.operands.get(at) {
         Some(Operand::Integer(value)) => Some(*value),
         _ => None,
     };
-    const COUNTS: &str = "an object counts 1 to 2^20 - 1 arrivals";
+    const COUNTS: &str = "the count of an mbarrier object is 1 to 2^20 - 1 arrivals";
     match (row.verb, constant(if row.verb == Verb::Init { 1 } else { 2 })) {
         (Verb::Init, Some(value)) if !(1..=MOST).contains(&value) => refuse(
             format!(
@@ -525,7 +532,7 @@ fn check_values(instruction: &PtxInstruction<'_>, row: &Row) -> Result<(), Lower
             ),
             COUNTS,
         ),
-        // [PTX] gives these counts the same range, but assemblers only refuse zero.
+        // [PTX] states the same upper limit for these counts, but the assembler refuses only counts below 1.
         (Verb::Arrive { how: Arrival::Plain | Arrival::NoComplete, .. }, Some(count @ ..=0)) => refuse(
             format!(
                 "Argument 2 of instruction '{name}' : value '{count}' expected to be a non-zero positive"
@@ -534,7 +541,7 @@ fn check_values(instruction: &PtxInstruction<'_>, row: &Row) -> Result<(), Lower
         ),
         (Verb::Wait { parity: true, .. }, Some(value)) if !(0..=1).contains(&value) => refuse(
             format!("Argument 2 of instruction '{name}': unexpected value '{value}', expected to be 0 or 1"),
-            "name the phase by its parity: 0 the even ones, 1 the odd ones",
+            "write the parity of the phase: 0 for even phases, 1 for odd phases",
         ),
         _ => Ok(()),
     }

@@ -1,7 +1,7 @@
 //! Lowering of operations on mbarrier objects, and of the copies that signal them (spec 6.8).
 //!
-//! [`form`] reads and checks an instruction. Then the module of the architecture emits the code. Objects are
-//! two words up to sm_89 ([`two_words`]) and one word with fields from sm_90 on ([`fields`]).
+//! [`form`] reads and checks an instruction. Then the module for the architecture emits the code. An mbarrier
+//! object has two words up to sm_89 ([`two_words`]), and one word with fields from sm_90 on ([`fields`]).
 
 mod address;
 mod asynchronous;
@@ -13,8 +13,9 @@ use super::LoweringRefusal;
 use super::code::Code;
 use super::operand::Reader;
 
-/// Emits the machine code of `mbarrier.*`, `cp.async.mbarrier.*`, bulk copies and asynchronous operations
-/// that signal an object, `mapa`, and fences around objects. Returns `None` for any other instruction.
+/// Emits the machine code of `mbarrier.*`, `cp.async.mbarrier.*`, bulk copies, asynchronous operations that
+/// signal an mbarrier object, `mapa`, and fences for mbarrier objects. Returns `None` for any other
+/// instruction.
 pub(super) fn lower(
     reader: &Reader<'_, '_>,
     used: bool,

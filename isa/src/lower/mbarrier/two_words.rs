@@ -1,5 +1,5 @@
-//! Lowering for sm_80 to sm_89: an object is two words, on which plain atomics and ATOMS.ARRIVE operate (spec
-//! 6.2.1).
+//! Lowering for sm_80 to sm_89. An mbarrier object is two words, on which plain atomics and ATOMS.ARRIVE
+//! operate (spec 6.2.1).
 
 use super::form::{Arrival, Form, Verb};
 use crate::lower::LoweringRefusal;
@@ -16,7 +16,7 @@ pub(super) fn write(form: &Form<'_>, used: bool, code: &mut Code<'_>) -> Result<
         }
         return Ok(());
     }
-    // Invalidation of an object needs no code.
+    // `mbarrier.inval` needs no machine code.
     let (Some(address), false) = (form.address, form.verb == Verb::Inval) else { return Ok(()) };
     match form.verb {
         Verb::Init => {
@@ -42,8 +42,8 @@ pub(super) fn write(form: &Form<'_>, used: bool, code: &mut Code<'_>) -> Result<
             let load = if wide(place) { "LD.E.STRONG.SM" } else { "LDS" };
             emit!(code, "{load} {word}, [{place}]");
             let Some(complete) = form.result.map(|id| code.frame.predicate(id)) else { return Ok(()) };
-            // Compares bit 31 of the word with the parity or state of the awaited phase. A constant parity is
-            // part of the look-up table.
+            // Compares bit 31 of the second word of the object with the parity, or with the state of the
+            // phase that is waited for. A constant parity is part of the look-up table.
             let (asked, table) = match (form.amount, form.state) {
                 (Some(Word::Constant(0)), _) => (Reg::RZ, "0xc0"),
                 (Some(Word::Constant(_)), _) => (Reg::RZ, "0xc"),
@@ -62,7 +62,8 @@ pub(super) fn write(form: &Form<'_>, used: bool, code: &mut Code<'_>) -> Result<
     Ok(())
 }
 
-/// Shifts a parity to the phase bit of an object, in a new register.
+/// Emits a shift of a parity to bit 31, the position of the phase bit in an mbarrier object, in a new
+/// register.
 pub(super) fn shifted(parity: Word, code: &mut Code<'_>) -> Reg {
     let parity = code.word(parity);
     let shifted = code.scratch(1);
@@ -74,7 +75,8 @@ fn wide(place: CodeAddress) -> bool {
     matches!(place.base, Base::Pair(_))
 }
 
-/// Returns both words of a new object. Each holds its count as the difference to a power of two.
+/// Emits both words of a new mbarrier object and returns their registers. Each word holds the count as its
+/// difference to a power of two.
 fn words(count: Word, code: &mut Code<'_>) -> Reg {
     let pair = code.scratch(2);
     match count {
@@ -91,7 +93,8 @@ fn words(count: Word, code: &mut Code<'_>) -> Reg {
     pair
 }
 
-/// Returns `ATOMS.op d` or `ATOM.E.op.STRONG.SM PT, d`, without the operands after the destination.
+/// Returns the start of an atomic instruction: `ATOMS.op d` or `ATOM.E.op.STRONG.SM PT, d`. The caller
+/// appends the address and the operands.
 fn atomic(place: CodeAddress, operation: &str, target: Reg) -> String {
     match wide(place) {
         true => format!("ATOM.E.{operation}.STRONG.SM PT, {target}"),
@@ -109,8 +112,8 @@ fn arrive(place: CodeAddress, drop: bool, state: Option<Reg>, code: &mut Code<'_
     emit!(code, "{}, {address}", atomic(place, "ARRIVE.64", target));
 }
 
-/// Emits arrivals that must not complete the phase: adds to the counts. The state is the earlier word, in
-/// both registers.
+/// Emits arrivals that must not complete the phase: an addition to the counts of the mbarrier object. Both
+/// registers of the returned state hold the earlier second word of the object.
 fn arrive_some(
     address: Address<'_>,
     drop: bool,
@@ -136,9 +139,9 @@ fn arrive_some(
     Ok(())
 }
 
-/// Emits an arrival that executes when the thread's copies complete. If it is not counted yet, the highest
-/// active lane counts those of all lanes at its own object. Compilers do not handle lanes with different
-/// objects correctly.
+/// Emits an arrival that is executed when the thread's asynchronous copies are complete. If `counted` is
+/// false, the highest active lane first adds the arrivals of all active lanes to the pending count of its own
+/// mbarrier object. Compilers do not handle lanes with different objects correctly.
 fn copy_arrive(place: CodeAddress, counted: bool, code: &mut Code<'_>) {
     let (again, end) = (code.frame.label(), code.frame.label());
     let barrier = code.frame.barrier();

@@ -1,4 +1,4 @@
-//! Cursor over the modifiers and operands of one statement.
+//! Cursor over the modifiers and operands of one statement, from which the decoders take them.
 
 use super::{Decoded, Failure, Targets};
 use crate::kernel::compute::{Compute, ComputeOp, Path};
@@ -19,7 +19,7 @@ pub(super) enum Reading {
     Int,
     Int64,
     F32,
-    /// Binary64; an immediate gives the high word.
+    /// Binary64. Of an immediate, the instruction holds only the high word.
     F64,
 }
 
@@ -59,7 +59,7 @@ impl<'a, 't> Args<'a, 't> {
         self.choose(|m| named.iter().find(|(name, _)| *name == m).map(|(_, value)| *value))
     }
 
-    /// Takes the first modifier that parses as a `T`. Lower-case names do not count.
+    /// Takes the first modifier that parses as a `T`. Modifiers in lower case do not count.
     pub(super) fn known<T: FromStr>(&mut self) -> Option<T> {
         self.choose(|m| m.parse().ok().filter(|_| !m.bytes().any(|b| b.is_ascii_lowercase())))
     }
@@ -96,9 +96,10 @@ impl<'a, 't> Args<'a, 't> {
     fn expected<T>(&self, what: &str) -> Decoded<T> {
         let mnemonic = self.mnemonic();
         match self.statement.operands.get(self.next) {
-            // An undecoded modifier may be the reason for an unexpected operand.
+            // A modifier that no decoder has taken may be the reason for the unexpected operand, so the
+            // operand is not reported as wrong.
             _ if !self.modifiers.is_empty() => Err(Failure::Unsupported),
-            // Only undecoded instructions have such operands.
+            // An operand that is only a name occurs only in instructions that are not decoded.
             Some(Operand { kind: OperandKind::Name(_), .. }) => Err(Failure::Unsupported),
             Some(operand) => {
                 let message = format!("operand {} of {mnemonic}: expected {what}", self.next + 1);
@@ -120,7 +121,7 @@ impl<'a, 't> Args<'a, 't> {
             Some(Operand { kind: OperandKind::Name(_), .. }) => Err(Failure::Unsupported),
             Some(operand) => {
                 let message = format!("{} takes {} operands", self.mnemonic(), self.next);
-                self.wrong(operand.range.clone(), message, "remove this operand and what follows")
+                self.wrong(operand.range.clone(), message, "remove this operand and those after it")
             }
         }
     }
@@ -156,7 +157,7 @@ impl<'a, 't> Args<'a, 't> {
         Some(chosen)
     }
 
-    /// Like `next_as`, but the operand is mandatory; `what` is its name in messages.
+    /// Like `next_as`, but the operand is mandatory. `what` describes the operand in messages.
     fn expect<T>(&mut self, what: &str, choose: impl FnOnce(&'a OperandKind<'t>) -> Option<T>) -> Decoded<T> {
         self.next_as(choose).map_or_else(|| self.expected(what), Ok)
     }
@@ -171,7 +172,8 @@ impl<'a, 't> Args<'a, 't> {
         self.plain_register(false, "a register (R0 to R254, RZ)").map(RegText::of_thread)
     }
 
-    /// Takes the first of `count` thread registers (1, 2 or 4), aligned to `count` (spec 2.5).
+    /// Takes the first register of a group of `count` thread registers (1, 2 or 4). Its number must be a
+    /// multiple of `count` (spec 2.5).
     pub(super) fn reg_group(&mut self, count: u8) -> Decoded<Reg> {
         let reg = self.reg()?;
         self.aligned(reg, count)
@@ -194,7 +196,7 @@ impl<'a, 't> Args<'a, 't> {
         }
     }
 
-    /// Checks that the register taken last can start a group of `count`.
+    /// Checks that the register taken last can be the first of a group of `count` registers.
     pub(super) fn aligned(&self, reg: Reg, count: u8) -> Decoded<Reg> {
         let last = self.statement.limits.registers - 1;
         self.starts_group((!reg.is_zero()).then_some(reg.0), count, last, "R").map(|()| reg)
@@ -245,7 +247,7 @@ impl<'a, 't> Args<'a, 't> {
         if source.half == HalfSelect::Sign { Err(Failure::Unsupported) } else { Ok(source) }
     }
 
-    /// Takes a data operand of 32 bits, or one that is only its sign bit.
+    /// Takes a data operand of 32 bits, or an operand that is only a sign bit.
     pub(super) fn source_or_sign(&mut self, reading: Reading) -> Decoded<Source> {
         let (value, signs, half) = match self.peek() {
             Some(OperandKind::Reg(reg)) if reg.suffix.scale == 0 => {
@@ -281,7 +283,7 @@ impl<'a, 't> Args<'a, 't> {
         Ok(Source { value, wide: false, negate, absolute, invert, half })
     }
 
-    /// Takes a data operand of 64 bits; registers are pairs.
+    /// Takes a data operand of 64 bits. A register operand is a pair.
     pub(super) fn source_pair(&mut self, reading: Reading) -> Decoded<Source> {
         let mut source = self.source(reading)?;
         source.wide = true;
@@ -294,7 +296,7 @@ impl<'a, 't> Args<'a, 't> {
         Ok(source)
     }
 
-    /// Takes a data operand of type `ty`. One of 64 bits is a register pair; halves are bits.
+    /// Takes a data operand of type `ty`. A 64-bit register operand is a pair. Halves are taken as bits.
     pub(super) fn source_of(&mut self, ty: Type) -> Decoded<Source> {
         match (ty.wide(), ty.float()) {
             (true, true) => self.source_pair(Reading::F64),
@@ -304,7 +306,8 @@ impl<'a, 't> Args<'a, 't> {
         }
     }
 
-    /// Takes an operand of two binary32: a register pair, or one word or number for both.
+    /// Takes an operand that is two binary32 values: a register pair, or one word or number that is used for
+    /// both.
     pub(super) fn source_floats(&mut self) -> Decoded<Source> {
         if let Some(OperandKind::Reg(reg)) = self.peek()
             && reg.suffix.width == Some(Width::Floats)
@@ -356,7 +359,7 @@ impl<'a, 't> Args<'a, 't> {
         Ok(())
     }
 
-    /// Takes an operand of two packed halves: 32 bits, or two numbers with the high half first.
+    /// Takes an operand that is two packed halves: 32 bits, or two numbers, the high half first.
     pub(super) fn source_halves(&mut self, halves: impl Fn(f64) -> u16) -> Decoded<Source> {
         let as_float = |kind: Option<&OperandKind<'_>>| match kind {
             Some(OperandKind::Number(Number::Float(value))) => Some(*value),
@@ -367,7 +370,7 @@ impl<'a, 't> Args<'a, 't> {
         let Some(high) = as_float(self.peek()) else { return self.source(Reading::Int) };
         self.take();
         let Some(low) = as_float(self.peek()) else {
-            return self.expected("a second number, for the low half");
+            return self.expected("a second number (for the low half)");
         };
         self.take();
         let bits = u32::from(halves(high)) << 16 | u32::from(halves(low));
@@ -405,7 +408,8 @@ impl<'a, 't> Args<'a, 't> {
         }
     }
 
-    /// Takes a branch target: a label, a function of the listing, or a byte offset in the section.
+    /// Takes a branch target: a label, a function of the listing, or a byte offset in the section. Returns
+    /// the index of the target instruction.
     pub(super) fn target(&mut self) -> Decoded<u32> {
         let targets = self.targets;
         let mut nothing = false;
@@ -424,7 +428,7 @@ impl<'a, 't> Args<'a, 't> {
                     };
                     return self.wrong(range, format!("unknown label `{name}`"), help);
                 };
-                // The label may follow the last instruction.
+                // The label may be after the last instruction, so there is nothing to branch to.
                 nothing = targets.labels.get(name) == Some(&targets.count);
                 address / INSTRUCTION_BYTES
             }
@@ -447,7 +451,7 @@ impl<'a, 't> Args<'a, 't> {
             return self.wrong(
                 self.last_range(),
                 "no instruction follows the label".into(),
-                "go to a label that stands before an instruction",
+                "branch to a label that is before an instruction",
             );
         }
         Ok(index)
@@ -489,8 +493,7 @@ fn immediate(number: Number, reading: Reading) -> Option<i64> {
         (Number::Hex(value), _) | (Number::Dec(value), Reading::Int) => integer(value),
         (Number::Float(_), Reading::Int | Reading::Int64) => None,
         (Number::Dec(value), Reading::F32) => Some(i64::from((value as f32).to_bits())),
-        // The text of a binary32 immediate is exact, so parsing it as a binary64 first adds no rounding
-        // error.
+        // The text of a binary32 immediate is exact, so parsing it as binary64 first adds no rounding error.
         (Number::Float(value), Reading::F32) => Some(i64::from((value as f32).to_bits())),
         (Number::Dec(value), Reading::F64) => Some(((value as f64).to_bits() >> 32) as i64),
         (Number::Float(value), Reading::F64) => Some((value.to_bits() >> 32) as i64),

@@ -7,7 +7,8 @@ use crate::kernel::instruction::Operation;
 use crate::kernel::number::Type;
 use crate::kernel::register::PredSource;
 
-/// `IADD3[.64][.X] d, [p, [q,]] a, b, c[, p[, q]]`, `VIADD d, a, b`, `IADD[.64][.X] d, [p,] a, b[, p]`
+/// Decodes `IADD3[.64][.X] d, [p, [q,]] a, b, c[, p[, q]]`, `VIADD d, a, b`, `IADD[.64][.X] d, [p,] a, b[,
+/// p]`
 pub(super) fn sum<const N: usize>(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let extended = args.modifier("X");
     let ty = if args.modifier("64") { Type::U64 } else { Type::U32 };
@@ -23,7 +24,7 @@ pub(super) fn sum<const N: usize>(args: &mut Args<'_, '_>) -> Decoded<Operation>
     Ok(Operation::Compute(compute))
 }
 
-/// `IMAD[.MOV|.SHL|.IADD|.X|.WIDE|.HI][.U32] d, [p,] a, b, c[, p]`
+/// Decodes `IMAD[.MOV|.SHL|.IADD|.X|.WIDE|.HI][.U32] d, [p,] a, b, c[, p]`
 pub(super) fn imad(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let wide = args.modifier("WIDE");
     let high = !wide && args.modifier("HI");
@@ -31,7 +32,8 @@ pub(super) fn imad(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let ty = if args.modifier("U32") { Type::U32 } else { Type::S32 };
     args.ignore(&["S32"]);
     if !wide && !high {
-        // These are spellings of one instruction. The low word does not depend on signedness.
+        // MOV, SHL and IADD are other spellings of the same instruction. Signedness does not change the low
+        // word of the product.
         args.ignore(&["MOV", "SHL", "IADD"]);
     }
     let op = match (wide, high) {
@@ -55,7 +57,7 @@ pub(super) fn imad(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     Ok(Operation::Compute(compute))
 }
 
-/// `LEA d, [p,] a, b, shift` and `LEA.HI[.X][.SX32] d, [p,] a, b, [c,] shift[, p]`
+/// Decodes `LEA d, [p,] a, b, shift` and `LEA.HI[.X][.SX32] d, [p,] a, b, [c,] shift[, p]`
 pub(super) fn lea(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let high = args.modifier("HI");
     let extended = args.modifier("X");
@@ -99,7 +101,7 @@ pub(super) fn int_type(name: &str) -> Option<Type> {
     number_type(name).filter(|ty| !ty.float() && ty.bits() >= 32)
 }
 
-/// `ISETP.cmp[.U32].bool[.EX] p, q, a, b, p[, p]`
+/// Decodes `ISETP.cmp[.U32].bool[.EX] p, q, a, b, p[, p]`
 pub(super) fn isetp(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let compare = FloatCompare { compare: args.named()?, unordered: false };
     let ty = args.choose(int_type).unwrap_or(Type::S32);
@@ -119,7 +121,7 @@ pub(super) const HALVES: &[(&str, Type)] = &[("U16x2", Type::U16x2), ("S16x2", T
 
 const BYTES: &[(&str, Type)] = &[("U8x4", Type::U8x4), ("S8x4", Type::S8x4)];
 
-/// Further types of VIADD. A name without a sign letter is unsigned.
+/// Packed and saturating types of VIADD. A type without a letter for its sign is unsigned.
 const PARTS: &[(&str, Type)] =
     &[("32", Type::U32), ("S32", Type::S32), ("16x2", Type::U16x2), ("S16x2", Type::S16x2)];
 
@@ -128,7 +130,7 @@ pub(super) fn viadd(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     if let Some(ty) = ty { sum_of_parts(args, ty) } else { sum::<2>(args) }
 }
 
-/// `VIADD.32|S32|16x2|S16x2|U8x4|S8x4[.ISAT] d, a, b`
+/// Decodes `VIADD.32|S32|16x2|S16x2|U8x4|S8x4[.ISAT] d, a, b`
 fn sum_of_parts(args: &mut Args<'_, '_>, ty: Type) -> Decoded<Operation> {
     let saturate = args.modifier("ISAT");
     let mut compute = args.result(ComputeOp::Move, false)?;
@@ -150,8 +152,8 @@ fn min_max(args: &mut Args<'_, '_>, ty: Type) -> ComputeOp {
     ComputeOp::Int { op: IntOp::MinMax, ty, saturate: false, relu: args.modifier("RELU") }
 }
 
-/// `VIMNMX.U16x2|S16x2[.RELU] d, [p, q,] a, b, p`, `VIMNMX.U8x4|S8x4[.RELU] d, a, b, p`; other types as
-/// IMNMX.
+/// Decodes `VIMNMX.U16x2|S16x2[.RELU] d, [p, q,] a, b, p`, `VIMNMX.U8x4|S8x4[.RELU] d, a, b, p`; other types
+/// as IMNMX.
 pub(super) fn vimnmx(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let ty = args.one_of(HALVES).or_else(|| args.one_of(BYTES));
     let Some(ty) = ty else { return imnmx(args) };
@@ -163,7 +165,7 @@ pub(super) fn vimnmx(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     args.chosen::<2>(compute, ty)
 }
 
-/// `IMNMX[.U32|.U64|.S64] [p, q,] d, a, b, p[, q]`, `VIMNMX[.U32][.RELU] d, [p, q,] a, b, p`
+/// Decodes `IMNMX[.U32|.U64|.S64] [p, q,] d, a, b, p[, q]`, `VIMNMX[.U32][.RELU] d, [p, q,] a, b, p`
 pub(super) fn imnmx(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let ty = args.choose(int_type).unwrap_or(Type::S32);
     let op = min_max(args, ty);
@@ -180,8 +182,8 @@ pub(super) fn imnmx(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     Ok(Operation::Compute(compute))
 }
 
-/// Takes up to two predicate results that would tell which operand was selected. Compilers are known to write
-/// only PT there.
+/// Takes up to two predicate results, which must be PT. They would tell which operand was selected, but
+/// compilers are known to write only PT here.
 pub(super) fn no_choices(args: &mut Args<'_, '_>) -> Decoded<()> {
     for _ in 0..2 {
         if args.pred_dst_if_any()?.is_some_and(|p| !p.is_true()) {

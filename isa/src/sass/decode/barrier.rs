@@ -12,7 +12,8 @@ use crate::kernel::source::Source;
 use crate::sass::operand::OperandKind;
 use atoms_ops::{Op, Operands, ResultKind};
 
-/// Decodes SYNCS, and USYNCS of sm_107, which the warp executes once with uniform operands and results.
+/// Decodes SYNCS and USYNCS. USYNCS exists on sm_107; the warp executes it once, with uniform operands and
+/// results.
 pub(super) fn decode(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let path = args.path;
     let access = match args.first_modifier() {
@@ -22,7 +23,8 @@ pub(super) fn decode(args: &mut Args<'_, '_>) -> Decoded<Operation> {
                 return Ok(Operation::Control(Control::Fence));
             }
             if args.modifier("WB") {
-                // Writes an object back from a hardware buffer. Here the object is always in memory.
+                // `.WB` writes an mbarrier object back from a hardware buffer to memory. Here the object is
+                // always in memory.
                 address(args)?;
                 return Ok(Operation::Control(Control::Nop));
             }
@@ -38,7 +40,7 @@ pub(super) fn decode(args: &mut Args<'_, '_>) -> Decoded<Operation> {
         }
         Some("ARRIVE") if args.modifier("TRANS64") => arrive(path, args)?,
         Some("LD") if path == Path::Vector && args.modifier("64") => {
-            // `.WATCH` does not change the value.
+            // `.WATCH` does not change the value that is loaded.
             args.ignore(&["WATCH"]);
             BarrierAccess {
                 op: Op::Load,
@@ -50,13 +52,15 @@ pub(super) fn decode(args: &mut Args<'_, '_>) -> Decoded<Operation> {
             }
         }
         Some("PHASECHK") if args.modifier("TRANS64") => {
-            // All phases of an object of layout 0 complete together. Source: [PTX] mbarrier.test_wait.
+            // For an mbarrier object of layout 0, all phases complete together, so `.CONDITIONAL` has no
+            // effect. Source: [PTX] mbarrier.test_wait.
             args.ignore(&["CONDITIONAL"]);
             let op = if args.modifier("TRYWAIT") { Op::MbarTryWait } else { Op::MbarTestWait };
             let reports = args.modifier("PRIMARY");
             let complete = predicate(path, args)?;
             let reported = if reports { Some(predicate(path, args)?) } else { None };
-            // The register for the value of the report must be the zero register.
+            // The register for the value of the failure report must be RZ or URZ; the value itself is not
+            // supported.
             let dropped = match path {
                 _ if !reports => true,
                 Path::Vector => args.reg()?.is_zero(),
@@ -79,7 +83,7 @@ pub(super) fn decode(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     Ok(Operation::Barrier(access))
 }
 
-/// `SYNCS.EXCH.64 URZ, [a], ub` and `SYNCS.EXCH.64 d, [a], b`
+/// Decodes `SYNCS.EXCH.64 URZ, [a], ub` and `SYNCS.EXCH.64 d, [a], b`
 fn init(args: &mut Args<'_, '_>) -> Decoded<BarrierAccess> {
     let uniform = matches!(args.peek(), Some(OperandKind::Reg(reg)) if reg.uniform);
     let (path, result) = if uniform {
@@ -102,7 +106,7 @@ fn predicate(path: Path, args: &mut Args<'_, '_>) -> Decoded<Pred> {
     }
 }
 
-/// Checks that an operand has no signs. No instruction here has any.
+/// Checks that an operand has no sign such as `-` or `~`. No SYNCS instruction has signs.
 fn plain(source: Source) -> Decoded<Source> {
     let same = Source { wide: source.wide, ..Source::plain(source.value) };
     if source == same { Ok(source) } else { Err(Failure::Unsupported) }
@@ -112,11 +116,11 @@ fn pair(reg: Reg) -> BarrierResult {
     if reg.is_zero() { BarrierResult::None } else { BarrierResult::Pair(reg) }
 }
 
-/// `SYNCS.ARRIVE.TRANS64[.RED][.TMASK][.OPTOUT][.arrivals-and-transactions] d, [a], b`
+/// Decodes `SYNCS.ARRIVE.TRANS64[.RED][.TMASK][.OPTOUT][.arrivals-and-transactions] d, [a], b`
 ///
-/// A and T in the suffix stand for arrivals and transactions. The letter after each is the number: R is the
-/// register's value, 1 is one, 0 is none, C is one per active thread, and X is the register's value of
-/// completed transactions. The default is A1TR.
+/// The last suffix, such as A1T0, has an A for arrivals and a T for expected transactions, each followed by a
+/// letter for the number: R is the value of the register, 1 is one, 0 is none, and C is one for each active
+/// thread. X is the value of the register, as completed transactions. The default is A1TR.
 fn arrive(path: Path, args: &mut Args<'_, '_>) -> Decoded<BarrierAccess> {
     let each = path == Path::Uniform && args.modifier("ACT0");
     let red = args.modifier("RED");
@@ -147,8 +151,8 @@ fn arrive(path: Path, args: &mut Args<'_, '_>) -> Decoded<BarrierAccess> {
         },
     };
     if result != BarrierResult::None && (red || op.row().result == ResultKind::Nothing) {
-        let message = "this form of SYNCS.ARRIVE gives no result".to_string();
-        return args.wrong(args.last_range(), message, "its destination is RZ");
+        let message = "this form of SYNCS.ARRIVE returns no result".to_string();
+        return args.wrong(args.last_range(), message, "write RZ as destination");
     }
     let address = address(args)?;
     let word = plain(args.source(Reading::Int)?)?;

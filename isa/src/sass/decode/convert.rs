@@ -8,7 +8,7 @@ use crate::kernel::compute::ComputeOp;
 use crate::kernel::instruction::Operation;
 use crate::kernel::number::{ByteFloat, FloatMode, FloatType, Rounding, Type};
 
-/// `I2F[.to][.from][.RP] d, a`, `I2FP.F32.from d, a`
+/// Decodes `I2F[.to][.from][.RP] d, a`, `I2FP.F32.from d, a`
 pub(super) fn to_float(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let to = args.choose(float).unwrap_or(Type::F32);
     let from = args.choose(int).unwrap_or(Type::S32);
@@ -16,7 +16,7 @@ pub(super) fn to_float(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     convert(args, from, to, mode, false)
 }
 
-/// `F2I[.FTZ][.to][.from][.TRUNC][.NTZ] d, a`
+/// Decodes `F2I[.FTZ][.to][.from][.TRUNC][.NTZ] d, a`
 pub(super) fn to_int(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let flush = args.modifier("FTZ");
     let to = args.choose(int).unwrap_or(Type::S32);
@@ -25,7 +25,7 @@ pub(super) fn to_int(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     convert(args, from, to, mode, false)
 }
 
-/// `F2F.to.from[.FTZ][.RM][.SAT] d, a`
+/// Decodes `F2F.to.from[.FTZ][.RM][.SAT] d, a`
 pub(super) fn between_floats(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let to = args.choose(float).ok_or(Failure::Unsupported)?;
     let from = args.choose(float).ok_or(Failure::Unsupported)?;
@@ -33,7 +33,7 @@ pub(super) fn between_floats(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     convert(args, from, to, mode, false)
 }
 
-/// `FRND[.F64][.FTZ][.TRUNC] d, a`
+/// Decodes `FRND[.F64][.FTZ][.TRUNC] d, a`
 pub(super) fn round(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let ty = args.choose(float).unwrap_or(Type::F32);
     let flush = args.modifier("FTZ");
@@ -41,7 +41,7 @@ pub(super) fn round(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     convert(args, ty, ty, mode, true)
 }
 
-/// `I2I.to.from[.SAT] d, a`
+/// Decodes `I2I.to.from[.SAT] d, a`
 pub(super) fn between_ints(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let narrow = |ty: Type| if ty.wide() { Err(Failure::Unsupported) } else { Ok(ty) };
     let to = args.choose(int).ok_or(Failure::Unsupported).and_then(narrow)?;
@@ -72,7 +72,8 @@ fn convert(
     Ok(Operation::Compute(compute))
 }
 
-/// Takes the rounding to an integer: `.TRUNC`, `.FLOOR` or `.CEIL`. The default, like `.ROUND`, is nearest.
+/// Takes the modifier for the rounding to an integer: `.TRUNC`, `.FLOOR`, `.CEIL` or `.ROUND`. The default is
+/// `.ROUND`, which rounds to nearest.
 fn whole(args: &mut Args<'_, '_>) -> Rounding {
     let ways = [
         ("TRUNC", Rounding::Zero),
@@ -83,7 +84,7 @@ fn whole(args: &mut Args<'_, '_>) -> Rounding {
     args.one_of(&ways).unwrap_or(Rounding::Nearest)
 }
 
-/// `F2FP[.F16|.BF16][.F32].PACK_AB[.RZ][.RELU] d, a, b`: `a` goes to the high half.
+/// Decodes `F2FP[.F16|.BF16][.F32].PACK_AB[.RZ][.RELU] d, a, b`: `a` becomes the high half of the result.
 pub(super) fn pack_halves(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     if let Some(format) = args.known() {
         return bytes(args, format);
@@ -97,7 +98,7 @@ pub(super) fn pack_halves(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     Ok(Operation::Compute(compute))
 }
 
-/// `F2FP.SATFINITE[.RELU].E4M3|E5M2.F32.PACK_AB_MERGE_C d, a, b, c`,
+/// Decodes `F2FP.SATFINITE[.RELU].E4M3|E5M2.F32.PACK_AB_MERGE_C d, a, b, c`,
 /// `F2FP.SATFINITE[.RELU].E4M3|E5M2.F16.UNPACK_B_MERGE_C d, a, c`, `F2FP[.RELU].F16.E4M3|E5M2.UNPACK_B d, a`
 fn bytes(args: &mut Args<'_, '_>, format: ByteFloat) -> Decoded<Operation> {
     let relu = args.modifier("RELU");

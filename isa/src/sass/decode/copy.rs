@@ -1,4 +1,4 @@
-//! Decoders of asynchronous copies and of their completion.
+//! Decoders of asynchronous copies, and of the arrivals that report their completion.
 
 use super::args::Args;
 use super::global::{self, ORDERING};
@@ -12,7 +12,8 @@ use crate::kernel::register::{PredSource, UReg};
 use crate::sass::operand::OperandKind;
 use atoms_ops::{Op, Operands, Size};
 
-/// `UBLKCP.S.G[.MULTICAST] [ud], [ua], ub`, `UBLKCP.G.S[.DST_G_BYTE_MASK] [ud], [ua], ub`, `UBLKCP.S.S [ud], [ua], ub`
+/// Decodes `UBLKCP.S.G[.MULTICAST] [ud], [ua], ub`, `UBLKCP.G.S[.DST_G_BYTE_MASK] [ud], [ua], ub`,
+/// `UBLKCP.S.S [ud], [ua], ub`
 pub(super) fn bulk(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let way = bulk_way(args).ok_or(Failure::Unsupported)?;
     let mask = match way {
@@ -23,14 +24,14 @@ pub(super) fn bulk(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     bulk_copy(args, way, None, mask)
 }
 
-/// `UBLKRED.G.S|S.S.op[.type] [ud], [ua], ub`
+/// Decodes `UBLKRED.G.S|S.S.op[.type] [ud], [ua], ub`
 pub(super) fn bulk_reduce(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let way = bulk_way(args).filter(|way| *way != BulkWay::ToShared).ok_or(Failure::Unsupported)?;
     let reduction = bulk_reduction(args, way)?;
     bulk_copy(args, way, Some(reduction), None)
 }
 
-/// `STAS[.64|.128] [a.64], b`
+/// Decodes `STAS[.64|.128] [a.64], b`
 pub(super) fn store(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let size = word_size(args);
     asynchronous(args, AsyncOp::Plain(Op::Store), size)
@@ -40,7 +41,7 @@ fn word_size(args: &mut Args<'_, '_>) -> Size {
     args.choose(|m| size(m).filter(|_| matches!(m, "32" | "64" | "128"))).unwrap_or(Size::U32)
 }
 
-/// `LDGSTS.E[.BYPASS][.64|.128][.ZFILL] [shared], [global][, p]`
+/// Decodes `LDGSTS.E[.BYPASS][.64|.128][.ZFILL] [shared], [global][, p]`
 pub(super) fn thread_copy(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let size = word_size(args);
     args.ignore(&["BYPASS", "ACCESS"]);
@@ -52,7 +53,7 @@ pub(super) fn thread_copy(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     Ok(Operation::ThreadCopy(ThreadCopy { size, shared, global, enable, fill }))
 }
 
-/// `ARRIVES.LDGSTSBAR.64[.ARVCNT|.TRANSCNT] [a]`
+/// Decodes `ARRIVES.LDGSTSBAR.64[.ARVCNT|.TRANSCNT] [a]`
 pub(super) fn arrival(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     args.require("LDGSTSBAR")?;
     args.require("64")?;
@@ -65,7 +66,8 @@ pub(super) fn arrival(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     Ok(Operation::CopyArrival(CopyArrival { op, address: shared::address(args)? }))
 }
 
-/// Takes the direction of a copy. The destination comes first.
+/// Takes the modifiers for the direction of a copy. The destination comes first: `.S.G` copies from global to
+/// shared memory.
 fn bulk_way(args: &mut Args<'_, '_>) -> Option<BulkWay> {
     match (args.first_modifier(), args.first_modifier()) {
         (Some("S"), Some("G")) => Some(BulkWay::ToShared),
@@ -75,8 +77,8 @@ fn bulk_way(args: &mut Args<'_, '_>) -> Option<BulkWay> {
     }
 }
 
-/// Takes operation and type of UBLKRED. Shared memory supports the operations of the unit and 64-bit
-/// addition.
+/// Takes the operation and the type of UBLKRED. For shared memory, the operations of the unit and 64-bit
+/// addition are supported.
 fn bulk_reduction(args: &mut Args<'_, '_>, way: BulkWay) -> Decoded<Reduction> {
     let op = args.first_modifier().and_then(Op::from_name).filter(|op| plain_atomic(*op));
     let op =
@@ -120,14 +122,14 @@ fn uniform_address(args: &mut Args<'_, '_>, registers: u8) -> Decoded<UReg> {
     let reg = match (text.reg, text.uniform, text.imm) {
         (None, Some(uniform), 0) => uniform.of_warp(),
         _ => {
-            let message = "an address of a block copy is a uniform register".to_string();
+            let message = "the address of a block copy must be a uniform register".to_string();
             return args.wrong(args.last_range(), message, "write [UR8]");
         }
     };
     args.aligned_uniform(reg, registers)
 }
 
-/// `REDAS.op[.S32] [a.64], b`, `REDAS.ADD.64 [a.64], b`
+/// Decodes `REDAS.op[.S32] [a.64], b`, `REDAS.ADD.64 [a.64], b`
 pub(super) fn reduction(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let op = args.first_modifier().and_then(Op::from_name).filter(|op| plain_atomic(*op));
     let op = op.filter(|op| op.row().operands == Operands::B).ok_or(Failure::Unsupported)?;
@@ -141,12 +143,14 @@ pub(super) fn reduction(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     asynchronous(args, AsyncOp::Plain(op), size)
 }
 
-/// Decodes STAS and REDAS. The register pair holds the address of the data, then that of the object.
+/// Decodes STAS and REDAS. The register pair holds the address of the data and the address of the mbarrier
+/// object.
 fn asynchronous(args: &mut Args<'_, '_>, op: AsyncOp, size: Size) -> Decoded<Operation> {
     let text = args.address()?;
     let addresses = match (text.reg, text.uniform, text.imm) {
         (Some(reg), None, 0) if reg.suffix.scale == 0 => args.aligned(reg.of_thread(), 2)?,
-        // It is unknown which of the two addresses an offset or a uniform register would change.
+        // Not supported: it is unknown to which of the two addresses an offset or a uniform register would be
+        // added.
         _ => return Err(Failure::Unsupported),
     };
     let rb = args.reg_group(registers(size))?;

@@ -14,8 +14,8 @@ pub(super) fn control(control: Control) -> Decoded<Operation> {
     Ok(Operation::Control(control))
 }
 
-/// Decodes an instruction without effect here. The model has no earlier or later kernel to wait for, and no
-/// cache lines.
+/// Decodes an instruction that has no effect here, because the model has no earlier or later kernel to wait
+/// for, and no cache.
 pub(super) fn nop(_: &mut Args<'_, '_>) -> Decoded<Operation> {
     control(Control::Nop)
 }
@@ -79,22 +79,22 @@ pub(super) fn cache_control(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     order(args)
 }
 
-/// Decodes a cache control instruction. Ignores all modifiers and operands.
+/// Decodes a cache control instruction, which has no effect. All its modifiers and operands are ignored.
 pub(super) fn no_effect(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     while args.first_modifier().is_some() {}
     args.drop_operands();
     control(Control::Nop)
 }
 
-/// `UTMACCTL.PF [ua]`
+/// Decodes `UTMACCTL.PF [ua]`
 pub(super) fn prefetch_map(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     args.require("PF")?;
     args.drop_operands();
     control(Control::Nop)
 }
 
-/// `SETMAXREG.DEALLOC.CTAPOOL n`, `SETMAXREG.TRY_ALLOC.CTAPOOL p, n`. The predicate result is true if the
-/// registers were granted; code repeats the instruction until then.
+/// Decodes `SETMAXREG.DEALLOC.CTAPOOL n`, `SETMAXREG.TRY_ALLOC.CTAPOOL p, n`. The predicate result is true if
+/// the thread got the registers. Compiled code repeats the instruction until the result is true.
 pub(super) fn set_registers(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let asks = args.modifier("TRY_ALLOC");
     args.ignore(&["DEALLOC", "CTAPOOL"]);
@@ -105,9 +105,10 @@ pub(super) fn set_registers(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     Ok(Operation::Compute(Compute { pred_dst: [pred, Pred::PT], ..Compute::new(op, args.path) }))
 }
 
-/// `BRA [p,] target`, `BRA.U [up,] target`, `BRA.U.ANY target`, `BRA.DIV [mask,] target`, `BRA.CONV [mask,] target`
+/// Decodes `BRA [p,] target`, `BRA.U [up,] target`, `BRA.U.ANY target`, `BRA.DIV [mask,] target`, `BRA.CONV
+/// [mask,] target`
 pub(super) fn branch(args: &mut Args<'_, '_>) -> Decoded<Operation> {
-    // These modifiers are hints.
+    // `.INC` and `.DEPTH` are hints without effect.
     args.ignore(&["INC", "DEPTH"]);
     let condition = if args.modifier("DIV") {
         BranchCondition::Apart(threads(args)?)
@@ -132,18 +133,19 @@ fn threads(args: &mut Args<'_, '_>) -> Decoded<Source> {
 
 #[derive(PartialEq)]
 pub(super) enum Jump {
-    /// Instructions that also accept a label.
+    /// Jumps whose operand may be a label (CALL, JMP).
     Plain,
-    /// RET, whose offset is relative to a label.
+    /// RET, whose offset is relative to the label in the text.
     Return,
     /// BRX, whose offset is relative to the next instruction.
     Next,
 }
 
-/// `CALL.REL.NOINC target`, `CALL.ABS.NOINC R`, `RET.REL.NODEC R target`, `BRX R offset`, `JMP target`
+/// Decodes `CALL.REL.NOINC target`, `CALL.ABS.NOINC R`, `RET.REL.NODEC R target`, `BRX R offset`, `JMP
+/// target`
 ///
-/// The code stores the return address of a call itself. `.REL` offsets are relative to the label in the text,
-/// or for BRX to the next instruction.
+/// A call does not store its return address; other instructions of the code do. The offset of a `.REL` form
+/// is relative to the label in the text. The offset of BRX is relative to the next instruction.
 pub(super) fn jump(args: &mut Args<'_, '_>, from: Jump) -> Decoded<Operation> {
     let targets = args.targets;
     let relative = args.modifier("REL");
@@ -161,7 +163,8 @@ pub(super) fn jump(args: &mut Args<'_, '_>, from: Jump) -> Decoded<Operation> {
         return control(Control::Branch { target: args.target()?, condition: BranchCondition::Thread });
     }
     if !targets.regular {
-        // The addresses in the listing differ from those of its instructions.
+        // The byte offsets that the listing states do not match its instructions, so an address cannot be
+        // computed.
         return Err(Failure::Unsupported);
     }
     let (base_text, rest) = match args.peek() {
@@ -169,7 +172,7 @@ pub(super) fn jump(args: &mut Args<'_, '_>, from: Jump) -> Decoded<Operation> {
         Some(OperandKind::Reg(_)) => return plain_jump(args),
         _ => return Err(Failure::Unsupported),
     };
-    // A comment after the offset may name the targets.
+    // After the offset there may be a comment that names the targets.
     let offset = rest.split("(*").next().unwrap_or("").trim();
     let Ok(OperandKind::Reg(reg)) = args.parse(base_text) else { return Err(Failure::Unsupported) };
     let offset = match args.parse(offset) {
@@ -186,7 +189,7 @@ pub(super) fn jump(args: &mut Args<'_, '_>, from: Jump) -> Decoded<Operation> {
     control(Control::Jump { base: jump_base(&reg), offset })
 }
 
-/// Decodes a jump whose address is in one register, without an offset.
+/// Decodes a jump to the address in one register, without an offset.
 fn plain_jump(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let Some(OperandKind::Reg(reg)) = args.peek() else { return Err(Failure::Unsupported) };
     let base = jump_base(reg);
@@ -198,9 +201,9 @@ fn jump_base(reg: &RegText) -> JumpBase {
     if reg.uniform { JumpBase::Uniform(reg.of_warp()) } else { JumpBase::Thread(reg.of_thread()) }
 }
 
-/// `WARPSYNC mask`, `WARPSYNC.ALL`, `WARPSYNC.EXCLUSIVE mask`, `WARPSYNC.COLLECTIVE mask, target`
+/// Decodes `WARPSYNC mask`, `WARPSYNC.ALL`, `WARPSYNC.EXCLUSIVE mask`, `WARPSYNC.COLLECTIVE mask, target`
 ///
-/// A thread continues at `target` after a collective region.
+/// After a collective region, which ends at ENDCOLLECTIVE, a thread continues at `target`.
 pub(super) fn warpsync(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let collective = args.modifier("COLLECTIVE");
     let exclusive = args.modifier("EXCLUSIVE");
@@ -218,7 +221,7 @@ pub(super) fn warpsync(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     control(Control::WarpSync { mask, way })
 }
 
-/// `BMOV.32[.CLEAR] R, B`, `BMOV.32 B, R`
+/// Decodes `BMOV.32[.CLEAR] R, B`, `BMOV.32 B, R`
 pub(super) fn bmov(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     args.require("32")?;
     let clear = args.modifier("CLEAR");
@@ -231,7 +234,7 @@ pub(super) fn bmov(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     control(Control::BarrierToReg { dst, barrier: args.barrier()?, clear })
 }
 
-/// `RPCMOV.32 R, Rpc.LO|HI`, `RPCMOV.32 Rpc.LO|HI, R`
+/// Decodes `RPCMOV.32 R, Rpc.LO|HI`, `RPCMOV.32 Rpc.LO|HI, R`
 pub(super) fn rpcmov(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     args.require("32")?;
     let half = |name: &str| match name {
@@ -247,8 +250,8 @@ pub(super) fn rpcmov(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     control(Control::ReturnPcToReg { dst, high: half(args.name()?)? })
 }
 
-/// `BAR.SYNC[.DEFER_BLOCKING] id[, threads]`, `BAR.ARV id, threads`, `BAR.RED.op id[, threads], p`. If both
-/// operands are one register, it holds both values.
+/// Decodes `BAR.SYNC[.DEFER_BLOCKING] id[, threads]`, `BAR.ARV id, threads`, `BAR.RED.op id[, threads], p`.
+/// If `id` and `threads` are the same register, the register holds both values.
 pub(super) fn bar(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let vote = if args.modifier("RED") { Some(args.named()?) } else { None };
     let wait = args.modifier("SYNC") || vote.is_some();
@@ -273,9 +276,10 @@ pub(super) fn bar(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     }))
 }
 
-/// `DEPBAR.LE SB0, n`, `DEPBAR {5,4,3}`
+/// Decodes `DEPBAR.LE SB0, n`, `DEPBAR {5,4,3}`
 ///
-/// SB0 counts copies. The other counters track results, which are complete here when an instruction is done.
+/// Scoreboard SB0 counts asynchronous copies. The other scoreboards track results of instructions. Here a
+/// result is complete when its instruction is done, so waiting for these has no effect.
 pub(super) fn depbar(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     if !args.modifier("LE") {
         if args.name()?.starts_with('{') {

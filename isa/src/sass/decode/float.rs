@@ -8,7 +8,7 @@ use crate::kernel::compute::{
 use crate::kernel::instruction::Operation;
 use crate::kernel::number::{FloatMode, FloatType, MufuFunction, Rounding, Type};
 
-/// `FSETP.cmp.bool[.FTZ] p, q, a, b, p`
+/// Decodes `FSETP.cmp.bool[.FTZ] p, q, a, b, p`
 pub(super) fn fsetp(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let (compare, combine) = comparison(args)?;
     let flush = args.modifier("FTZ");
@@ -16,7 +16,7 @@ pub(super) fn fsetp(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     args.chosen::<2>(compute, Type::F32)
 }
 
-/// `FSET[.BF].cmp.bool[.FTZ] d, a, b, p`
+/// Decodes `FSET[.BF].cmp.bool[.FTZ] d, a, b, p`
 pub(super) fn fset(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let result = Some(if args.modifier("BF") { Type::F32 } else { Type::U32 });
     let (compare, combine) = comparison(args)?;
@@ -25,7 +25,7 @@ pub(super) fn fset(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     args.chosen::<2>(compute, ty)
 }
 
-/// `FMNMX[.FTZ][.NAN][.XORSIGN] d, a, b, p`, `FMNMX3[.FTZ][.NAN] d, a, b, c, p`
+/// Decodes `FMNMX[.FTZ][.NAN][.XORSIGN] d, a, b, p`, `FMNMX3[.FTZ][.NAN] d, a, b, c, p`
 pub(super) fn fmnmx<const N: usize>(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let mode = FloatMode { flush: args.modifier("FTZ"), ..FloatMode::PLAIN };
     let xor_sign = N == 2 && args.modifier("XORSIGN");
@@ -37,7 +37,8 @@ pub(super) fn fmnmx<const N: usize>(args: &mut Args<'_, '_>) -> Decoded<Operatio
     let op = FloatOp::MinMax(MinMax { nan: args.modifier("NAN"), of });
     let mut compute = args.result(ComputeOp::float(op, FloatType::F32, mode), false)?;
     args.sources_of::<N>(Type::F32, &mut compute)?;
-    // `.XORSIGN` uses the signs before the absolute value. Compilers write bars around both operands.
+    // `.XORSIGN` uses the signs of the operands before the absolute value is taken. Compilers write absolute
+    // value bars around both operands.
     for source in compute.sources.iter_mut().take(N).filter(|_| xor_sign) {
         if source.negate || !std::mem::take(&mut source.absolute) {
             return Err(Failure::Unsupported);
@@ -47,14 +48,14 @@ pub(super) fn fmnmx<const N: usize>(args: &mut Args<'_, '_>) -> Decoded<Operatio
     Ok(Operation::Compute(compute))
 }
 
-/// `FSEL[.FTZ] d, a, b, p`
+/// Decodes `FSEL[.FTZ] d, a, b, p`
 pub(super) fn fsel(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let op = ComputeOp::Select { ty: Type::F32, flush: args.modifier("FTZ") };
     let compute = args.result(op, false)?;
     args.chosen::<2>(compute, Type::F32)
 }
 
-/// `FCHK.DIVIDE p, a, b`
+/// Decodes `FCHK.DIVIDE p, a, b`
 pub(super) fn check(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     args.ignore(&["DIVIDE"]);
     let mut compute = Compute::new(ComputeOp::DivisionIsHard, args.path);
@@ -63,7 +64,7 @@ pub(super) fn check(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     Ok(Operation::Compute(compute))
 }
 
-/// Takes `.RN`, `.RM`, `.RP` or `.RZ`. The default is nearest.
+/// Takes the rounding mode: `.RN`, `.RM`, `.RP` or `.RZ`. The default is `.RN`, nearest.
 pub(super) fn rounding(args: &mut Args<'_, '_>) -> Rounding {
     args.known().unwrap_or(Rounding::Nearest)
 }
@@ -73,13 +74,13 @@ pub(super) fn float_mode(args: &mut Args<'_, '_>) -> FloatMode {
     FloatMode { flush, round, saturate, relu: false }
 }
 
-/// `FADD[.FTZ][.RM][.SAT] d, a, b`, `FFMA... d, a, b, c`
+/// Decodes `FADD[.FTZ][.RM][.SAT] d, a, b`, `FFMA... d, a, b, c`
 pub(super) fn arithmetic<const N: usize>(args: &mut Args<'_, '_>, op: FloatOp) -> Decoded<Operation> {
     let op = ComputeOp::float(op, FloatType::F32, float_mode(args));
     args.plain::<N>(op, Type::F32)
 }
 
-/// `FADD2[.FTZ][.RM] d, a, b`, `FFMA2... d, a, b, c`: on two packed binary32.
+/// Decodes `FADD2[.FTZ][.RM] d, a, b`, `FFMA2... d, a, b, c`: operations on two packed binary32 values.
 pub(super) fn packed<const N: usize>(args: &mut Args<'_, '_>, op: FloatOp) -> Decoded<Operation> {
     let mode = FloatMode { flush: args.modifier("FTZ"), round: rounding(args), ..FloatMode::PLAIN };
     let mut compute = args.result(ComputeOp::float(op, FloatType::F32x2, mode), true)?;
@@ -93,23 +94,24 @@ pub(super) fn comparison(args: &mut Args<'_, '_>) -> Decoded<(FloatCompare, Bool
     Ok((args.named()?, args.named()?))
 }
 
-/// `MUFU.function d, a`
+/// Decodes `MUFU.function d, a`
 pub(super) fn mufu(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let function = args.named()?;
     let mut compute = args.result(ComputeOp::Mufu(function), false)?;
-    // Text shows the high word of a binary64 as the number that starts with this word.
+    // For the high word of a binary64, the text shows the binary64 number that has this high word and a low
+    // word of zero.
     let high = matches!(function, MufuFunction::Rcp64High | MufuFunction::Rsq64High);
     compute.sources[0] = args.source(if high { Reading::F64 } else { Reading::F32 })?;
     Ok(Operation::Compute(compute))
 }
 
-/// `DADD[.RM] d, a, b`, `DFMA[.RM] d, a, b, c`
+/// Decodes `DADD[.RM] d, a, b`, `DFMA[.RM] d, a, b, c`
 pub(super) fn double<const N: usize>(args: &mut Args<'_, '_>, op: FloatOp) -> Decoded<Operation> {
     let mode = FloatMode { round: rounding(args), ..FloatMode::PLAIN };
     args.plain::<N>(ComputeOp::float(op, FloatType::F64, mode), Type::F64)
 }
 
-/// `DSETP.cmp.bool p, q, a, b, p`, `DSETP.MIN|MAX.bool p, q, a, b, p`
+/// Decodes `DSETP.cmp.bool p, q, a, b, p`, `DSETP.MIN|MAX.bool p, q, a, b, p`
 pub(super) fn dsetp(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let op = match args.one_of(&[("MIN", true), ("MAX", false)]) {
         Some(min) => ComputeOp::MinMaxTaken { min, combine: args.named()? },

@@ -1,4 +1,4 @@
-//! Decoders of global, generic and constant memory accesses.
+//! Decoders of accesses to global memory, by generic addresses, and to constant memory.
 
 use super::args::Args;
 use super::shared::{registers, size, stored};
@@ -13,7 +13,7 @@ use crate::kernel::register::{Pred, Reg};
 use crate::sass::operand::Width;
 use atoms_ops::{Op, Operands, Size};
 
-/// Modifiers for scope, order and caching. Only [`crate::kernel::order`] interprets them.
+/// Modifiers for scope, memory order and caching. Only [`crate::kernel::order`] interprets them.
 pub(crate) const ORDERING: &[&str] = &[
     "E",
     "SYS",
@@ -44,7 +44,7 @@ fn plain_size(args: &mut Args<'_, '_>) -> Size {
     args.choose(named).unwrap_or(Size::U32)
 }
 
-/// `LDG.E[.64] d, [a]`, `STG.E[.64] [a], b`
+/// Decodes `LDG.E[.64] d, [a]`, `STG.E[.64] [a], b`
 pub(super) fn access(args: &mut Args<'_, '_>, space: Space, op: GlobalOp) -> Decoded<Operation> {
     let (size, load) = (plain_size(args), op == GlobalOp::Load);
     let size = if load { size } else { stored(size) };
@@ -56,7 +56,7 @@ pub(super) fn access(args: &mut Args<'_, '_>, space: Space, op: GlobalOp) -> Dec
     Ok(Operation::Global(GlobalAccess { space, op, size, dst, pred_dst, address, rb, rc }))
 }
 
-/// `ATOM.E.op[.type].order p, d, [a], b[, c]` and `RED.E.op[.type].order [a], b`
+/// Decodes `ATOM.E.op[.type].order p, d, [a], b[, c]` and `RED.E.op[.type].order [a], b`
 pub(super) fn atomic(args: &mut Args<'_, '_>, space: Space, result: bool) -> Decoded<Operation> {
     args.ignore(ORDERING);
     let op = match args.first_modifier() {
@@ -70,7 +70,7 @@ pub(super) fn atomic(args: &mut Args<'_, '_>, space: Space, result: bool) -> Dec
     };
     let kind = args.first_modifier().unwrap_or("U32");
     let flush = args.modifier("FTZ");
-    // The core computes vectors word by word.
+    // The core computes a vector atomic word by word.
     let (kind, vector) = match kind {
         "F32x2" => ("F32", Some(Size::U64)),
         "F32x4" => ("F32", Some(Size::B128)),
@@ -133,7 +133,7 @@ pub(super) fn typed(op: Op, kind: &str, flush: bool) -> Option<(GlobalOp, Size)>
     Some((GlobalOp::Wide(wide), size))
 }
 
-/// `QSPC.E.S|D|G|L p, RZ, [a]`
+/// Decodes `QSPC.E.S|D|G|L p, RZ, [a]`
 pub(super) fn query(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     args.ignore(&["E"]);
     let spaces =
@@ -147,32 +147,33 @@ pub(super) fn query(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     Ok(Operation::QuerySpace { pred_dst, address, space })
 }
 
-/// Takes a global or generic address. A lone register is a pair, because every access here is `.E`.
+/// Takes a global or generic address. A register without `.64` is also a pair, because every access here has
+/// 64-bit addresses (`.E`).
 pub(super) fn address(args: &mut Args<'_, '_>) -> Decoded<GlobalAddress> {
     let text = args.address()?;
     let range = args.last_range();
     let base = match text.reg {
         None => AddressBase::None,
         Some(reg) if reg.suffix.scale != 0 => {
-            return args.wrong(range, "a global address has no scaled register".into(), "drop the .X");
+            return args.wrong(range, "a global address cannot have a scaled register".into(), "drop the .X");
         }
         Some(reg) if reg.index.is_none() => AddressBase::None,
         Some(reg) if reg.suffix.width == Some(Width::Word) => AddressBase::Word(reg.of_thread()),
         Some(reg) => AddressBase::Pair(args.aligned(reg.of_thread(), 2)?),
     };
     let ur = text.uniform.map(|reg| args.aligned_uniform(reg.of_warp(), 2)).transpose()?;
-    // On sm_80, LD.E of mbarrier instructions has offsets beyond the 24 bits of other instructions
-    // (listings).
+    // On sm_80, the LD.E of mbarrier instructions has offsets beyond the 24 bits of other instructions
+    // (source: listings).
     let Ok(imm) = i32::try_from(text.imm) else {
         let message = format!("offset {:#x} does not fit in 32 bits", text.imm);
-        return args.wrong(range, message, "it is from -0x80000000 to 0x7fffffff");
+        return args.wrong(range, message, "the offset is from -0x80000000 to 0x7fffffff");
     };
     Ok(GlobalAddress { base, ur, imm })
 }
 
-/// `LDC[.size] d, c[bank][offset]`
+/// Decodes `LDC[.size] d, c[bank][offset]`
 pub(super) fn constant(args: &mut Args<'_, '_>) -> Decoded<Operation> {
-    // These modifiers select the handling of an index beyond the bank.
+    // These modifiers select what happens if the index is beyond the end of the bank.
     args.ignore(&["IL", "IS", "ISL"]);
     let grain = match plain_size(args) {
         size @ (Size::U8 | Size::U16 | Size::S8 | Size::S16) => Grain::Sub(size),

@@ -1,4 +1,4 @@
-//! Decoders of arithmetic on packed halves.
+//! Decoders of arithmetic on packed 16-bit floats.
 
 use super::Decoded;
 use super::args::Args;
@@ -23,7 +23,7 @@ fn halves<const N: usize>(args: &mut Args<'_, '_>, ty: FloatType, mut compute: C
     Ok(compute)
 }
 
-/// `HADD2[.F32][.FTZ][.SAT|.RELU] d, a, b`, `HFMA2... d, a, b, c`
+/// Decodes `HADD2[.F32][.FTZ][.SAT|.RELU] d, a, b`, `HFMA2... d, a, b, c`
 pub(super) fn arithmetic<const N: usize>(args: &mut Args<'_, '_>, op: FloatOp) -> Decoded<Operation> {
     let ty = format(args);
     let (saturate, relu) = (args.modifier("SAT"), args.modifier("RELU"));
@@ -39,7 +39,7 @@ fn chosen(args: &mut Args<'_, '_>, ty: FloatType, compute: Compute) -> Decoded<O
     Ok(Operation::Compute(compute))
 }
 
-/// `HMNMX2[.FTZ][.NAN] d, a, b, p`
+/// Decodes `HMNMX2[.FTZ][.NAN] d, a, b, p`
 pub(super) fn hmnmx2(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let ty = format(args);
     let how = MinMax { nan: args.modifier("NAN"), ..MinMax::default() };
@@ -48,7 +48,7 @@ pub(super) fn hmnmx2(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     chosen(args, ty, compute)
 }
 
-/// `HSETP2.cmp.bool[.FTZ][.H_AND] p, q, a, b, p`
+/// Decodes `HSETP2.cmp.bool[.FTZ][.H_AND] p, q, a, b, p`
 pub(super) fn hsetp2(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let ty = format(args);
     let (compare, combine) = comparison(args)?;
@@ -59,7 +59,7 @@ pub(super) fn hsetp2(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     chosen(args, ty, compute)
 }
 
-/// `HSET2[.BF].cmp.bool[.FTZ] d, a, b, p`
+/// Decodes `HSET2[.BF].cmp.bool[.FTZ] d, a, b, p`
 pub(super) fn hset2(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let ty = format(args);
     let result = Some(if args.modifier("BF") { ty.into() } else { Type::U16 });
@@ -70,7 +70,8 @@ pub(super) fn hset2(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     chosen(args, ty, compute)
 }
 
-/// Converts a number to binary16. Text states values exactly; excess bits are truncated.
+/// Converts a number in the text to binary16. The text is exact; if it has more bits than binary16, these are
+/// truncated.
 fn f16_bits(value: f64) -> u16 {
     let sign = ((value.to_bits() >> 48) & 0x8000) as u16;
     let magnitude = value.abs();
@@ -80,7 +81,8 @@ fn f16_bits(value: f64) -> u16 {
     if magnitude >= 65536.0 {
         return sign | 0x7c00;
     }
-    // Below 2^-14 the unit is 2^-24. Above, the unit is ten bits below the leading one.
+    // Below 2^-14, the lowest bit of a binary16 is 2^-24. Above, the lowest bit is ten bits below the leading
+    // one.
     let exponent = (((magnitude.to_bits() >> 52) & 0x7ff) as i32 - 1023).max(-14);
     let units = (magnitude * f64::from(10 - exponent).exp2()) as u16;
     sign | (units + (((exponent + 14) as u16) << 10))

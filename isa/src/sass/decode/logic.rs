@@ -9,14 +9,14 @@ use crate::kernel::register::{Pred, PredSource};
 use crate::kernel::source::{HalfSelect, Source, Value};
 use crate::sass::listing::INSTRUCTION_BYTES;
 
-/// `BMSK[.C|.W] d, a, b`
+/// Decodes `BMSK[.C|.W] d, a, b`
 pub(super) fn mask(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let wrap = args.modifier("W");
     args.ignore(&["C"]);
     args.plain::<2>(ComputeOp::Mask { wrap }, Type::B32)
 }
 
-/// `SGXT[.C|.W][.U32] d, a, b`
+/// Decodes `SGXT[.C|.W][.U32] d, a, b`
 pub(super) fn extend(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let wrap = args.modifier("W");
     args.ignore(&["C", "S32"]);
@@ -24,7 +24,7 @@ pub(super) fn extend(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     args.plain::<2>(ComputeOp::Extend { signed, wrap }, Type::B32)
 }
 
-/// `FLO[.U32][.SH] d, a`
+/// Decodes `FLO[.U32][.SH] d, a`
 pub(super) fn flo(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let ty = if args.modifier("U32") { Type::U32 } else { Type::S32 };
     args.ignore(&["S32"]);
@@ -32,8 +32,8 @@ pub(super) fn flo(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     args.plain::<1>(ComputeOp::int(IntOp::Bfind { shift_amount }, ty), Type::B32)
 }
 
-/// `LEPC d[, target]`: address of the target, or of the instruction itself. Source: listings, which subtract
-/// the instruction's own offset.
+/// Decodes `LEPC d[, target]`: address of the target, or without a target that of the LEPC instruction.
+/// Source: listings, whose code subtracts the offset of the LEPC instruction.
 pub(super) fn program_counter(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     if !args.targets.regular {
         return Err(Failure::Unsupported);
@@ -44,7 +44,7 @@ pub(super) fn program_counter(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     Ok(Operation::Compute(compute))
 }
 
-/// `MOV d, a[, mask]`, `MOV.64 d, a`
+/// Decodes `MOV d, a[, mask]`, `MOV.64 d, a`
 pub(super) fn mov(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     if args.modifier("64") {
         return args.plain::<1>(ComputeOp::Move, Type::B64);
@@ -59,7 +59,7 @@ pub(super) fn mov(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     Ok(mov)
 }
 
-/// `LOP3.LUT[.PAND] [p,] d, a, b, c, table, p`
+/// Decodes `LOP3.LUT[.PAND] [p,] d, a, b, c, table, p`
 pub(super) fn lop3(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     args.ignore(&["LUT"]);
     let combine = if args.modifier("PAND") { BoolOp::And } else { BoolOp::Or };
@@ -72,7 +72,7 @@ pub(super) fn lop3(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     Ok(Operation::Compute(compute))
 }
 
-/// `PLOP3.LUT p, q, p, p, p, table, table`. An operand may be the sign of a register: `R4.SIGN`.
+/// Decodes `PLOP3.LUT p, q, p, p, p, table, table`. An operand may be the sign bit of a register: `R4.SIGN`.
 pub(super) fn plop3(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     args.ignore(&["LUT"]);
     let mut compute = args.pred_results(ComputeOp::Move)?;
@@ -91,7 +91,7 @@ pub(super) fn plop3(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     Ok(Operation::Compute(compute))
 }
 
-/// `PSETP.op.op p, q, p, p, p`: results `(p0 op p1) op p2` and `!(p0 op p1) op p2`.
+/// Decodes `PSETP.op.op p, q, p, p, p`: the two results are `(p0 op p1) op p2` and `!(p0 op p1) op p2`.
 pub(super) fn psetp(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let mut op = || {
         let name = args.first_modifier().filter(|m| !m.bytes().any(|b| b.is_ascii_lowercase()));
@@ -115,7 +115,7 @@ pub(super) fn psetp(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     Ok(Operation::Compute(compute))
 }
 
-/// `SHF.L|R[.W].type[.HI] d, a, b, c`
+/// Decodes `SHF.L|R[.W].type[.HI] d, a, b, c`
 pub(super) fn shf(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let left = args.modifier("L");
     if !left {
@@ -127,14 +127,14 @@ pub(super) fn shf(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     args.plain::<3>(ComputeOp::Funnel { left, ty, high, wrap }, Type::B32)
 }
 
-/// `SEL[.64] d, a, b, p`
+/// Decodes `SEL[.64] d, a, b, p`
 pub(super) fn sel(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let ty = if args.modifier("64") { Type::B64 } else { Type::B32 };
     let compute = args.result(ComputeOp::Select { ty, flush: false }, ty.wide())?;
     args.chosen::<2>(compute, ty)
 }
 
-/// `PRMT[.mode] d, a, selector, c`
+/// Decodes `PRMT[.mode] d, a, selector, c`
 pub(super) fn prmt(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let mode = args.known().or_else(|| args.one_of(&[("IDX", PermuteMode::Index)]));
     args.plain::<3>(ComputeOp::Permute(mode.unwrap_or(PermuteMode::Index)), Type::B32)

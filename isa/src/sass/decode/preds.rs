@@ -5,7 +5,7 @@ use super::{Decoded, Failure};
 use crate::kernel::instruction::{Operation, PredicateMove};
 use crate::kernel::source::HalfSelect;
 
-/// `P2R[.Bn] d, PR, a, mask`
+/// Decodes `P2R[.Bn] d, PR, a, mask`
 pub(super) fn to_register(args: &mut Args<'_, '_>, all: &str) -> Decoded<Operation> {
     let byte = args.choose(|m| ["B0", "B1", "B2", "B3"].iter().position(|b| *b == m)).unwrap_or(0) as u8;
     let dst = Some(args.dst(1)?);
@@ -15,7 +15,7 @@ pub(super) fn to_register(args: &mut Args<'_, '_>, all: &str) -> Decoded<Operati
     Ok(Operation::Predicates(PredicateMove { path: args.path, dst, byte, value, mask }))
 }
 
-/// `R2P PR, a[.Bn], mask`
+/// Decodes `R2P PR, a[.Bn], mask`
 pub(super) fn from_register(args: &mut Args<'_, '_>, all: &str) -> Decoded<Operation> {
     args.word(all)?;
     let mut value = args.source(Reading::Int)?;

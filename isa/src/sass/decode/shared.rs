@@ -1,4 +1,4 @@
-//! Decoders of shared memory (ATOMS, LDS, STS) and private memory (LDL, STL).
+//! Decoders of accesses to shared memory (ATOMS, LDS, STS) and to private memory (LDL, STL).
 
 use super::args::Args;
 use super::{Decoded, Failure};
@@ -9,7 +9,7 @@ use crate::kernel::source::{Source, Value};
 use crate::sass::operand::{OperandKind, Width};
 use atoms_ops::{OPS, Op, Operands, ResultKind, Size};
 
-/// Names of sizes in machine code text. Messages use the first name of each size.
+/// Modifiers for the size of an access. If a size has several, messages use the first.
 const SIZES: &[(&str, Size)] = &[
     ("U8", Size::U8),
     ("U16", Size::U16),
@@ -27,7 +27,7 @@ pub(super) fn size(name: &str) -> Option<Size> {
     SIZES.iter().find(|(known, _)| *known == name).map(|(_, size)| *size)
 }
 
-/// Returns the size of a store: that of a load without sign extension.
+/// Returns the size to use for a store: the same number of bytes without sign extension.
 pub(super) fn stored(size: Size) -> Size {
     match size {
         Size::S8 => Size::U8,
@@ -36,9 +36,9 @@ pub(super) fn stored(size: Size) -> Size {
     }
 }
 
-/// `LDL[.64] d, [a]`, `STL[.64] [a], b`
+/// Decodes `LDL[.64] d, [a]`, `STL[.64] [a], b`
 pub(super) fn local(args: &mut Args<'_, '_>, op: Op) -> Decoded<Operation> {
-    // These modifiers only direct the cache.
+    // These modifiers only affect caching.
     args.ignore(&["LU", "EF", "EL", "CONSTANT"]);
     let size = plain_size(args);
     let before = if op == Op::Load { Some(args.reg_group(registers(size))?) } else { None };
@@ -47,7 +47,7 @@ pub(super) fn local(args: &mut Args<'_, '_>, op: Op) -> Decoded<Operation> {
     Ok(Operation::Local(LocalAccess { op, size, reg, address }))
 }
 
-/// Takes the size of a plain access. `.U` adds nothing to `.U8`.
+/// Takes the size of a load or a store. `.U` before `.U8` has no effect.
 fn plain_size(args: &mut Args<'_, '_>) -> Size {
     args.ignore(&["U", "32", "U32", "S32"]);
     args.choose(|m| size(if m == "16" { "U16" } else { m })).unwrap_or(Size::U32)
@@ -57,7 +57,7 @@ pub(super) fn registers(size: Size) -> u8 {
     size.bytes().div_ceil(4) as u8
 }
 
-/// `UMEMSETS.64 [a], URZ, n`
+/// Decodes `UMEMSETS.64 [a], URZ, n`
 pub(super) fn fill(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     args.require("64")?;
     let address = address(args)?;
@@ -68,7 +68,7 @@ pub(super) fn fill(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     Ok(Operation::Fill(SharedFill { address, words }))
 }
 
-/// `LDS[.64] d, [a]`, `STS[.64] [a], b`
+/// Decodes `LDS[.64] d, [a]`, `STS[.64] [a], b`
 pub(super) fn access(args: &mut Args<'_, '_>, op: Op) -> Decoded<Operation> {
     let (size, load) = (plain_size(args), op == Op::Load);
     let size = if load { size } else { stored(size) };
@@ -82,7 +82,7 @@ fn result(dst: Reg) -> SharedResult {
     if dst.is_zero() { SharedResult::None } else { SharedResult::Reg(dst) }
 }
 
-/// True if the operation is an ATOMS with its own name.
+/// True if the operation has its own name as a modifier of ATOMS, such as `.ADD`.
 pub(super) fn plain_atomic(op: Op) -> bool {
     !matches!(op, Op::Load | Op::Store) && !op.is_mbarrier()
 }
@@ -92,7 +92,7 @@ fn atomic_names() -> String {
     names.chain(["ARRIVE"]).collect::<Vec<_>>().join(", ")
 }
 
-/// `ATOMS.op[.size] d, [a], b[, c]`
+/// Decodes `ATOMS.op[.size] d, [a], b[, c]`
 pub(super) fn atomic(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let unknown = |args: &Args<'_, '_>, message: String| {
         args.wrong(args.mnemonic_range(), message, format!("there are {}", atomic_names()))
@@ -105,7 +105,7 @@ pub(super) fn atomic(args: &mut Args<'_, '_>) -> Decoded<Operation> {
             Some(op) => op,
             None => return unknown(args, format!("ATOMS has no operation `{name}`")),
         },
-        None => return unknown(args, "ATOMS names no operation".into()),
+        None => return unknown(args, "ATOMS has no operation in its modifiers".into()),
     };
     let named = args.first_modifier();
     let size = named.map_or(Some(Size::U32), size);
@@ -116,12 +116,12 @@ pub(super) fn atomic(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let not_a_size = named.filter(|_| size.is_none());
     if let Some(more) = not_a_size.or(args.modifiers_left().first().copied()) {
         let message = format!("ATOMS.{op_name} has no modifier `.{more}`");
-        let help = format!("after the operation stands one size: {}", legal.join(", "));
+        let help = format!("the only modifier after the operation is the size: {}", legal.join(", "));
         return args.wrong(args.mnemonic_range(), message, help);
     }
     let Some(size) = size.filter(|s| op.row().sizes.contains(s)) else {
-        let message = format!("ATOMS.{op_name} does not exist in this size");
-        let help = format!("it exists as {} (spec 3.3)", legal.join(", "));
+        let message = format!("ATOMS.{op_name} does not exist with this size");
+        let help = format!("legal sizes are {} (spec 3.3)", legal.join(", "));
         return args.wrong(args.mnemonic_range(), message, help);
     };
     let row = op.row();
@@ -136,8 +136,8 @@ pub(super) fn atomic(args: &mut Args<'_, '_>) -> Decoded<Operation> {
         },
         _ => match result(args.reg_group(count)?) {
             SharedResult::Reg(_) if row.result == ResultKind::Nothing => {
-                let message = format!("ATOMS.{op_name} gives no result");
-                return args.wrong(args.last_range(), message, "its destination is RZ");
+                let message = format!("ATOMS.{op_name} returns no result");
+                return args.wrong(args.last_range(), message, "write RZ as destination");
             }
             result => result,
         },
@@ -158,15 +158,16 @@ pub(super) fn address(args: &mut Args<'_, '_>) -> Decoded<SharedAddress> {
     }
     let ra = text.reg.map_or(Reg::RZ, |r| r.of_thread());
     let ur = text.uniform.map_or(UReg::URZ, |r| r.of_warp());
-    // An offset that only fits as an absolute address is absolute, even in forms that need URZ.
+    // An offset that fits only as an absolute address is taken as one, even in forms that have URZ in the
+    // address.
     let absolute = ra.is_zero() && (text.uniform.is_none() || (ur.is_zero() && text.imm > 0x7f_ffff));
     let limits = if absolute { 0..=0xff_ffff } else { -0x80_0000..=0x7f_ffff };
     if !limits.contains(&text.imm) {
         let message = format!("offset {:#x} does not fit in 24 bits", text.imm);
         let help = if absolute {
-            "without a register it is from 0x0 to 0xffffff (spec 2.1)"
+            "without a register, the offset is from 0x0 to 0xffffff (spec 2.1)"
         } else {
-            "with a register it is from -0x800000 to 0x7fffff (spec 2.1)"
+            "with a register, the offset is from -0x800000 to 0x7fffff (spec 2.1)"
         };
         return args.wrong(range, message, help);
     }

@@ -1,4 +1,5 @@
-//! Decoders of integer arithmetic on bytes and halves, or in several steps.
+//! Decoders of integer arithmetic on packed bytes and halves, and of combined operations such as an addition
+//! and a minimum.
 
 use super::args::Args;
 use super::arith::{HALVES, int_type, no_choices};
@@ -7,15 +8,15 @@ use crate::kernel::compute::{ComputeOp, IntOp};
 use crate::kernel::instruction::Operation;
 use crate::kernel::number::{DotPieces, Type};
 
-/// `VABSDIFF[.U32] d, a, b, c`
+/// Decodes `VABSDIFF[.U32] d, a, b, c`
 pub(super) fn vabsdiff(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let ty = if args.modifier("U32") { Type::U32 } else { Type::S32 };
     args.ignore(&["S32"]);
     args.plain::<3>(ComputeOp::int(IntOp::Sad, ty), Type::B32)
 }
 
-/// `VABSDIFF4[.U8] d, a, b, c` gives four differences; `VABSDIFF4[.U8].ACC d, a, b, c` gives their sum plus
-/// `c`. Bytes are signed without `.U8`. Source: listings of `vabsdiff4`.
+/// Decodes `VABSDIFF4[.U8] d, a, b, c` returns the absolute differences of four bytes. `VABSDIFF4[.U8].ACC d,
+/// a, b, c` returns their sum plus `c`. Bytes are signed without `.U8`. Source: listings of `vabsdiff4`.
 pub(super) fn vabsdiff4(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let ty = if args.modifier("U8") { Type::U8x4 } else { Type::S8x4 };
     args.ignore(&["S8"]);
@@ -25,7 +26,7 @@ pub(super) fn vabsdiff4(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     Ok(Operation::Compute(compute))
 }
 
-/// `VIADDMNMX[.U32|.U16x2|.S16x2][.RELU] d, [p, q,] a, b, c, p`
+/// Decodes `VIADDMNMX[.U32|.U16x2|.S16x2][.RELU] d, [p, q,] a, b, c, p`
 pub(super) fn min_max(args: &mut Args<'_, '_>, op: IntOp) -> Decoded<Operation> {
     let ty = args.choose(int_type).or_else(|| args.one_of(HALVES)).unwrap_or(Type::S32);
     if ty.wide() {
@@ -37,7 +38,7 @@ pub(super) fn min_max(args: &mut Args<'_, '_>, op: IntOp) -> Decoded<Operation> 
     args.chosen::<3>(compute, ty)
 }
 
-/// `IDP.4A.type.type d, a, b, c`, `IDP.2A.LO|HI.type.type d, a, b, c`
+/// Decodes `IDP.4A.type.type d, a, b, c`, `IDP.2A.LO|HI.type.type d, a, b, c`
 pub(super) fn dot(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let pieces = match args.first_modifier() {
         Some("4A") => DotPieces::Bytes,
@@ -48,7 +49,7 @@ pub(super) fn dot(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     dot_of(args, pieces)
 }
 
-/// `IDP4A.type.type d, a, b, c`
+/// Decodes `IDP4A.type.type d, a, b, c`
 pub(super) fn dot_of_bytes(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     args.ignore(&["4A"]);
     dot_of(args, DotPieces::Bytes)
@@ -62,7 +63,7 @@ fn dot_of(args: &mut Args<'_, '_>, pieces: DotPieces) -> Decoded<Operation> {
     args.plain::<3>(ComputeOp::Dot { pieces, signed }, Type::B32)
 }
 
-/// `I2IP.type.S32.SAT d, a, b, c`
+/// Decodes `I2IP.type.S32.SAT d, a, b, c`
 pub(super) fn pack(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     args.require("S32")?;
     args.require("SAT")?;

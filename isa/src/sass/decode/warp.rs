@@ -9,7 +9,8 @@ use crate::kernel::register::{Pred, PredSource, Reg, UReg};
 use crate::kernel::special::SpecialRegister;
 use crate::sass::operand::OperandKind;
 
-/// `R2UR[.OR] [p,] ud, a`. The source lane is the same with and without .BROADCAST.
+/// Decodes `R2UR[.OR] [p,] ud, a`. The value is that of the lowest active lane, with and without
+/// `.BROADCAST`.
 pub(super) fn to_uniform(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     args.ignore(&["BROADCAST"]);
     let accumulate = args.modifier("OR");
@@ -18,7 +19,7 @@ pub(super) fn to_uniform(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     Ok(Operation::Warp(WarpOp::ToUniform { differs, accumulate, dst, src }))
 }
 
-/// `ELECT p, ud, PT`
+/// Decodes `ELECT p, ud, PT`
 pub(super) fn elect(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let op = WarpOp::Elect { pred_dst: args.pred_dst()?, dst: args.ureg()? };
     if args.pred()? != PredSource::TRUE {
@@ -27,7 +28,8 @@ pub(super) fn elect(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     Ok(Operation::Warp(op))
 }
 
-/// `S2R d, SR_TID.X`; `CS2R[.32] d, SRZ` fills a `pair` without `.32`.
+/// Decodes `S2R d, SR_TID.X`, `CS2R[.32] d, SRZ`. If `pair` is true and there is no `.32`, the result is a
+/// register pair.
 pub(super) fn special(args: &mut Args<'_, '_>, pair: bool) -> Decoded<Operation> {
     let wide = !args.modifier("32") && pair;
     let dst = args.dst(if wide { 2 } else { 1 })?;
@@ -45,7 +47,7 @@ pub(super) fn special(args: &mut Args<'_, '_>, pair: bool) -> Decoded<Operation>
     Ok(Operation::Special { path: args.path, dst, wide, register })
 }
 
-/// `VOTE.mode [d,] p, p`, `VOTEU.mode [d,] up, p`
+/// Decodes `VOTE.mode [d,] p, p`, `VOTEU.mode [d,] up, p`
 pub(super) fn vote(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let modes = [("ALL", VoteMode::All), ("ANY", VoteMode::Any), ("EQ", VoteMode::Eq)];
     let mode = args.one_of(&modes).ok_or(Failure::Unsupported)?;
@@ -62,7 +64,7 @@ pub(super) fn vote(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     }))
 }
 
-/// `MATCH.ANY[.U64] d, a`, `MATCH.ALL[.U64] p, d, a`
+/// Decodes `MATCH.ANY[.U64] d, a`, `MATCH.ALL[.U64] p, d, a`
 pub(super) fn matching(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let all = args.modifier("ALL");
     if !all {
@@ -75,14 +77,14 @@ pub(super) fn matching(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     Ok(Operation::Warp(WarpOp::Match { all, wide, pred_dst, dst, src }))
 }
 
-/// `B2R.RESULT d[, p]`
+/// Decodes `B2R.RESULT d[, p]`
 pub(super) fn barrier_result(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     args.require("RESULT")?;
     let (dst, pred_dst) = (args.reg()?, args.pred_dst_if_any()?.unwrap_or(Pred::PT));
     Ok(Operation::Warp(WarpOp::BarrierResult { dst, pred_dst }))
 }
 
-/// `SHFL.mode p, d, a, lane, control`
+/// Decodes `SHFL.mode p, d, a, lane, control`
 pub(super) fn shfl(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let mode = args.named()?;
     let pred_dst = args.pred_dst_if_any()?.unwrap_or(Pred::PT);
@@ -91,7 +93,7 @@ pub(super) fn shfl(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     Ok(Operation::Warp(WarpOp::Shuffle { mode, pred_dst, dst, src, lane, control }))
 }
 
-/// `REDUX.op[.S32] ud, a`, `CREDUX.MAXABS.F32[.NAN] ud, a`
+/// Decodes `REDUX.op[.S32] ud, a`, `CREDUX.MAXABS.F32[.NAN] ud, a`
 pub(super) fn redux(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     let signed = args.modifier("S32");
     let single = args.modifier("F32");
@@ -114,7 +116,7 @@ pub(super) fn redux(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     if single && op.is_none() {
         return Err(Failure::Unsupported);
     }
-    // REDUX without an operation is a conjunction.
+    // REDUX without an operation in its modifiers is a bitwise AND.
     let op = op.unwrap_or(ReduxOp::And);
     Ok(Operation::Warp(WarpOp::Redux { op, dst: args.ureg()?, src: args.reg()? }))
 }

@@ -1,9 +1,9 @@
-//! Rewrite of branches, tokens and calls.
+//! Rewrite of branches, calls and reconvergence of sm_50 to sm_62.
 //!
-//! SSY, PBK and PCNT push a token with a target. SYNC, BRK and CONT send threads to the target of the
-//! innermost token of their kind, where these threads reconverge. Compilers nest tokens, so the tokens at an
-//! instruction do not depend on the path to it. Each token becomes a convergence barrier, numbered by its
-//! depth.
+//! SSY, PBK and PCNT push a token with a target address. SYNC, BRK and CONT send threads to the target of the
+//! innermost token that SSY, PBK or PCNT pushed, and these threads reconverge there. Compilers nest tokens,
+//! so the tokens at an instruction are the same on all paths to it. The rewrite replaces each token by a
+//! convergence barrier, whose number is the nesting depth.
 
 use super::step::{PT, condition, predicate, r};
 use crate::kernel::register::{BarrierRegister, PredSource};
@@ -13,10 +13,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 const BARRIERS: usize = 16;
 
-/// First register for return addresses. Each function has a pair.
+/// First register that holds a return address. Each function has its own pair of registers.
 const RETURNS: usize = 400;
 
-/// Jump table of a BRX: target statements, each with the register values that select it.
+/// Jump table of a BRX instruction. Each entry has the index of the target statement, and the register values
+/// that select it.
 struct Table {
     register: Op<'static>,
     targets: Vec<(usize, Vec<i64>)>,
@@ -31,7 +32,7 @@ fn targets(statements: &[Statement<'_>], labels: &HashMap<&str, u32>) -> Vec<Opt
         }
         match statement.operands.last()?.kind {
             Op::Label(label) => labels.get(label).map(|index| *index as usize),
-            // The address of a scheduling word stands for the next instruction.
+            // If the address is that of a scheduling word, the target is the next instruction.
             Op::Number(Number::Hex(address)) => {
                 offsets.range(u64::try_from(address).ok()?..).next().map(|(_, at)| *at)
             }
@@ -41,10 +42,10 @@ fn targets(statements: &[Statement<'_>], labels: &HashMap<&str, u32>) -> Vec<Opt
     statements.iter().map(target).collect()
 }
 
-/// Returns the jump table of each BRX that names its targets, by index of the statement.
+/// Returns the jump table of each BRX that names its targets, by index of the BRX statement.
 ///
-/// The register holds the offset of the target, minus the constant in the text and minus the offset of the
-/// instruction after the BRX.
+/// The value in the register is: offset of the target, minus the constant in the text, minus the offset of
+/// the instruction after the BRX.
 fn tables(statements: &[Statement<'_>], labels: &HashMap<&str, u32>) -> HashMap<usize, Table> {
     let offset = |at: usize| i64::try_from(statements.get(at)?.offset?).ok();
     let table = |at: usize, statement: &Statement<'_>| {
@@ -56,7 +57,8 @@ fn tables(statements: &[Statement<'_>], labels: &HashMap<&str, u32>) -> HashMap<
         let target = |name: &str| {
             let target = *labels.get(name)? as usize;
             let place = offset(target)?;
-            // A scheduling word precedes the first of three instructions.
+            // A scheduling word is before the first of each three instructions. A branch to the scheduling
+            // word has the same target.
             let control = (place % 32 == 8).then_some(place - 8);
             Some((target, [Some(place), control].into_iter().flatten().map(|place| place - base).collect()))
         };
@@ -74,17 +76,17 @@ struct Token<'t> {
 
 #[derive(Clone)]
 struct Known<'t> {
-    /// First statement of the function; 0 for the kernel.
+    /// Index of the first statement of the function; 0 for the kernel.
     function: usize,
     tokens: Vec<Token<'t>>,
 }
 
-/// Additional code, placed after all other code.
+/// Additional code that the rewrite places after the original code.
 pub(super) struct Behind<'t> {
     pub(super) code: Vec<Statement<'t>>,
     pub(super) places: Vec<u32>,
     first: usize,
-    /// Place of the code that reconverges threads, by barrier and target statement.
+    /// Position of the code that reconverges threads, by barrier number and index of the target statement.
     reconvergence_points: HashMap<(usize, usize), usize>,
 }
 
@@ -99,7 +101,8 @@ impl<'t> Behind<'t> {
         self.first + self.places.len() - 1
     }
 
-    /// Returns the place at which threads reconverge before statement `to`. All threads of a token share it.
+    /// Returns the position of the code in which threads reconverge before statement `to`. All threads of a
+    /// token use the same code.
     fn reconvergence_point(&mut self, statement: &Statement<'t>, barrier: usize, to: usize) -> usize {
         if let Some(place) = self.reconvergence_points.get(&(barrier, to)) {
             return *place;
@@ -123,7 +126,7 @@ pub(super) fn directs(name: &str) -> bool {
     matches!(name, "SSY" | "PBK" | "PCNT" | "SYNC" | "BRK" | "CONT" | "BRA" | "BRX" | "CAL" | "RET")
 }
 
-/// Returns the name of the instruction that pushes the token which `name` pops.
+/// Returns the name of the instruction that pushes the tokens that `name` pops.
 fn pops(name: &str) -> Option<&'static str> {
     match name {
         "SYNC" => Some("SSY"),
@@ -137,7 +140,8 @@ pub(super) struct Flow<'t> {
     known: Vec<Option<Known<'t>>>,
     targets: Vec<Option<usize>>,
     tables: HashMap<usize, Table>,
-    /// Number of barriers in use at the calls of a function, by its first statement.
+    /// Number of convergence barriers that callers of a function may use, by index of the function's first
+    /// statement.
     base: BTreeMap<usize, usize>,
 }
 
@@ -149,7 +153,7 @@ impl<'t> Flow<'t> {
             tables: tables(statements, labels),
             base: BTreeMap::from([(0, 0)]),
         };
-        // Maximum number of tokens at a call, by caller and called function.
+        // Maximum number of tokens at the calls of a function, by caller and called function.
         let mut calls: BTreeMap<(usize, usize), usize> = BTreeMap::new();
         let mut work = vec![(0, Known { function: 0, tokens: Vec::new() })];
         while let Some((at, known)) = work.pop() {
@@ -163,7 +167,7 @@ impl<'t> Flow<'t> {
             let table = flow.tables.get(&at).into_iter().flat_map(|table| &table.targets);
             work.extend(table.map(|(place, _)| (*place, known.clone())));
             match (*name, flow.targets[at]) {
-                // Deeper tokens would get no barrier.
+                // Deeper tokens are not tracked, because there is no convergence barrier for them.
                 ("SSY" | "PBK" | "PCNT", Some(place)) if next.tokens.len() <= BARRIERS => {
                     next.tokens.push(Token { pushed_by: name, place });
                 }
@@ -189,8 +193,8 @@ impl<'t> Flow<'t> {
                 work.push((at + 1, next));
             }
         }
-        // A function uses barriers above those of all its callers. The limit ends the loop for recursive
-        // functions.
+        // A function uses barriers above those of all its callers. For recursive functions, the limit on the
+        // number of iterations ends this loop.
         for _ in 0..BARRIERS {
             for ((caller, place), depth) in &calls {
                 let base = flow.base.get(caller).copied().unwrap_or(0) + depth;
@@ -211,7 +215,7 @@ impl<'t> Flow<'t> {
         statement: &Statement<'t>,
         behind: &mut Behind<'t>,
     ) -> Option<Vec<Statement<'t>>> {
-        // This statement is unreachable.
+        // The statement is unreachable.
         let Some(known) = &self.known[at] else { return Some(vec![always(statement, "NOP", &[])]) };
         let guard = statement.guard;
         let guarded = |mnemonic, operands: &[Op<'t>]| statement.replaced(guard, &[mnemonic], operands);
@@ -239,7 +243,7 @@ impl<'t> Flow<'t> {
             "RET" => vec![guarded("RET.ABS.NODEC", &[self.returns(known.function)?])],
             "BRX" => {
                 let Table { register, targets } = self.tables.get(&at)?;
-                // A value outside the table selects the last target (chosen).
+                // A register value that is not in the table selects the last target (project choice).
                 let (last, others) = targets.split_last()?;
                 let mut lines = Vec::new();
                 for (place, values) in others {

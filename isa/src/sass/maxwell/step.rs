@@ -1,6 +1,7 @@
-//! Rewrite of compute, move and memory instructions: each becomes one or a few later instructions.
+//! Rewrite of compute, move and memory instructions of sm_50 to sm_62 to one or several instructions of
+//! sm_70.
 //!
-//! P20 and up, and R260 and up, hold intermediate values.
+//! Predicates from P20 on and registers from R260 on hold intermediate values.
 
 mod bits;
 mod compare;
@@ -16,7 +17,7 @@ use std::ops::{Neg, Not};
 pub(super) const PT: Op<'static> = Op::Pred(PredSource::TRUE);
 const RZ: Op<'static> = Op::Reg(RegText::plain(None));
 
-// The condition code is held in three predicates.
+// Predicates of the rewritten code that hold the condition code: carry, zero, negative.
 const CARRY: Op<'static> = p(10);
 const ZERO: Op<'static> = p(11);
 const NEGATIVE: Op<'static> = p(12);
@@ -63,8 +64,8 @@ impl From<i64> for Op<'_> {
     }
 }
 
-/// Appends an instruction with the guard of the original: name and modifiers, then operands. Empty modifiers
-/// are dropped.
+/// Appends an instruction with the guard of the original one. Arguments are the name and the modifiers, then
+/// the operands. Empty modifiers are dropped.
 macro_rules! put {
     ($step:ident, $mnemonic:literal $(; $($operand:expr),+)?) => {
         $step.put(&[$mnemonic], &[$($(Op::from($operand)),+)?])
@@ -75,7 +76,7 @@ macro_rules! put {
 }
 use put;
 
-/// Returns the predicate for a condition of the condition code, such as `CC.EQ`.
+/// Returns the predicate for a condition on the condition code, such as `CC.EQ`.
 pub(super) fn condition(operand: Op<'_>) -> Option<Op<'static>> {
     match operand {
         Op::Name("CC.EQ" | "CC.EQU") => Some(ZERO),
@@ -112,7 +113,7 @@ struct StatementRewrite<'s, 't> {
     modifiers: Vec<&'t str>,
     operands: Vec<Op<'t>>,
     lines: Vec<Statement<'t>>,
-    /// True if the instruction sets the condition code and no emitted line does so yet.
+    /// True if the instruction sets the condition code, and no appended instruction sets it yet.
     sets: bool,
 }
 
@@ -124,7 +125,8 @@ fn parts_of<'o>(operand: &'o mut Op<'_>) -> Option<(&'o mut Signs, &'o mut HalfS
     }
 }
 
-/// Removes a sign from a register or a constant. Returns true if the sign was present.
+/// Removes a sign from a register or constant operand. Returns true if the operand had the sign, and the
+/// operand without it.
 fn take<'t>(mut operand: Op<'t>, sign: fn(&mut Signs) -> &mut bool) -> (bool, Op<'t>) {
     let had = parts_of(&mut operand).is_some_and(|(signs, _)| std::mem::take(sign(signs)));
     (had, operand)
@@ -134,7 +136,7 @@ fn minus(operand: Op<'_>) -> (bool, Op<'_>) {
     take(operand, |signs| &mut signs.negate)
 }
 
-/// Returns the half selector of an operand, and the operand without it.
+/// Returns the half that an operand selects, and the operand without this suffix.
 fn half(mut operand: Op<'_>) -> (HalfSelect, Op<'_>) {
     let half = parts_of(&mut operand).map(|(_, half)| std::mem::replace(half, HalfSelect::Both));
     (half.unwrap_or(HalfSelect::Both), operand)
@@ -159,17 +161,19 @@ impl<'t> StatementRewrite<'_, 't> {
         self.modifiers.is_empty().then_some(())
     }
 
-    /// Succeeds if the condition code is not set, or a line sets it.
+    /// Fails if the instruction sets the condition code but no appended instruction does.
     fn unset(&self) -> Option<()> {
         (!self.sets).then_some(())
     }
 
-    /// Returns a register for a result that sets the condition code. RZ would discard the result.
+    /// Returns the register for a result that also sets the condition code. It is not RZ, which would discard
+    /// the result.
     fn kept(&self, to: Op<'t>) -> Op<'t> {
         if self.sets && to == RZ { r(267) } else { to }
     }
 
-    /// Sets ZERO and NEGATIVE from a result. With `and`, ZERO must also have been true for the lower words.
+    /// Appends the code that sets ZERO and NEGATIVE from a result. With `and`, ZERO is true only if it was
+    /// also true for the lower words.
     fn note(&mut self, result: Op<'t>, and: bool) -> Option<()> {
         if std::mem::take(&mut self.sets) {
             put!(self, "ISETP.EQ.AND"; ZERO, PT, result, RZ, if and { ZERO } else { PT });
@@ -178,13 +182,13 @@ impl<'t> StatementRewrite<'_, 't> {
         Some(())
     }
 
-    /// Appends an instruction whose carry goes to the condition code, if the instruction sets it.
+    /// Appends an instruction. If the original instruction sets the condition code, the carry goes there.
     fn put_carry(&mut self, mnemonic: &'t str, to: Op<'t>, sources: &[Op<'t>]) -> Option<()> {
         let carry = if self.sets { &[CARRY, PT][..] } else { &[] };
         self.put(&[mnemonic], &[&[to], carry, sources].concat())
     }
 
-    /// Copies half of an operand to a register, extended to a word.
+    /// Appends code that copies a half of an operand to a register, extended to 32 bits.
     fn piece(&mut self, to: Op<'t>, operand: Op<'t>, signed: bool) {
         let (half, whole) = half(operand);
         let selector = match (half == HalfSelect::High, signed) {
@@ -230,7 +234,8 @@ impl<'t> StatementRewrite<'_, 't> {
 
     fn transfer(&mut self, o: &[Op<'t>]) -> Option<()> {
         match (self.name, o) {
-            // The condition code in a register. Only this pair of instructions knows the order of the bits.
+            // P2R and R2P save and restore the condition code. Only these two know the order of its bits in
+            // the register.
             ("P2R", &[to, Op::Name("CC"), zero, Op::Number(Number::Hex(0xf))]) if zero == RZ => {
                 put!(self, "SEL"; r(260), RZ, 1, !CARRY);
                 put!(self, "SEL"; r(261), RZ, 2, !ZERO);
@@ -242,11 +247,11 @@ impl<'t> StatementRewrite<'_, 't> {
                     .into_iter()
                     .try_for_each(|(flag, bit)| put!(self, "LOP3.LUT"; flag, RZ, from, bit, RZ, 0xc0, !PT))
             }
-            // The lower end of the stack: the core checks it itself.
+            // Lower end of the stack: zero, because the core checks each access itself.
             ("S2R", &[to, Op::Name("SR_LMEMHIOFF")]) => put!(self, "MOV"; to, RZ),
             ("B2R", &[to]) if self.modifiers == ["RESULT"] => put!(self, "B2R.RESULT"; to, PT),
             ("B2R", [_]) => None,
-            // Results are complete when an instruction is done.
+            // Results are complete when an instruction is done, so there is nothing to wait for.
             ("DEPBAR" | "TEXDEPBAR", _) => put!(self, "NOP"),
             ("MOV32I", _) => self.renamed("MOV"),
             ("FMUL32I", _) => self.renamed("FMUL"),
@@ -256,7 +261,7 @@ impl<'t> StatementRewrite<'_, 't> {
                 self.same()
             }
             ("LD" | "ST" | "LDG" | "STG", _) => {
-                // These modifiers mark volatile accesses, which bypass caches.
+                // `.CV` and `.WT` mark volatile accesses, which bypass caches.
                 if self.take("CV") || self.take("WT") {
                     self.modifiers.extend(["STRONG", "SYS"]);
                 }

@@ -1,4 +1,4 @@
-//! Control-flow graph of a function: blocks, dominators, loops.
+//! Control-flow graph of a function: basic blocks, dominators, loops.
 
 use fixedbitset::FixedBitSet;
 use petgraph::Direction::Incoming;
@@ -9,8 +9,8 @@ use petgraph::visit::{EdgeFiltered, EdgeRef, Reversed};
 
 use crate::ptx::{Function, LabelId, Operand, PtxInstruction};
 
-/// Functions with more blocks get no reconvergence points. The analysis takes time and memory quadratic in
-/// the number of blocks.
+/// Maximum number of basic blocks. Functions with more get no reconvergence points, because the analysis
+/// takes time and memory quadratic in the number of blocks.
 const MOST_BLOCKS: usize = 2048;
 
 pub(crate) type Blocks = FixedBitSet;
@@ -19,11 +19,11 @@ pub(crate) type Blocks = FixedBitSet;
 pub(crate) struct Block {
     pub(crate) first: usize,
     pub(crate) end: usize,
-    /// Successors. The number of blocks stands for the end of the thread.
+    /// Indices of the successor blocks. The index `blocks.len()` is the end of the thread.
     pub(crate) next: Vec<usize>,
 }
 
-/// A natural loop: the blocks that reach the header again without leaving the loop.
+/// A natural loop: the blocks from which control reaches the header again without leaving the loop.
 pub(crate) struct Loop {
     pub(crate) header: usize,
     pub(crate) blocks: Blocks,
@@ -32,18 +32,19 @@ pub(crate) struct Loop {
 pub(crate) struct Graph {
     pub(crate) blocks: Vec<Block>,
     pub(crate) block_of: Vec<usize>,
-    /// Edges between blocks. The last node is the end of the thread.
+    /// Control-flow edges between blocks. The last node is the end of the thread.
     ways: DiGraph<(), ()>,
     dominators: Dominators<NodeIndex>,
-    /// Post-dominators: dominators of the reversed edges from the end. Blocks that never reach the end
-    /// (`trap`, endless loops) are ignored, so threads do not wait for others that branch there.
+    /// Post-dominators, computed as dominators of the reversed graph from the end of the thread. The
+    /// immediate post-dominator of a block is its reconvergence point. Blocks from which the end cannot be
+    /// reached (`trap`, endless loops) are ignored, so threads do not wait for threads that branch there.
     reconvergence_points: Dominators<NodeIndex>,
     pub(crate) loops: Vec<Loop>,
-    /// True if a loop has two entries, or if there are too many blocks for the analysis.
+    /// True if a loop has several entries, or if the function has too many blocks for the analysis.
     pub(crate) irreducible: bool,
 }
 
-/// Returns the branch targets of an instruction; `None` if control only continues at the next instruction.
+/// Returns the branch targets of an instruction. `None` for an instruction that is not a branch.
 pub(crate) fn targets(function: &Function<'_>, instruction: &PtxInstruction<'_>) -> Option<Vec<usize>> {
     let at = |label: &LabelId| function.labels.get(label.0 as usize).map(|l| l.at as usize);
     match instruction.opcode {
@@ -138,7 +139,8 @@ impl Graph {
         self.dominators.strict_dominators(NodeIndex::new(block)).map_or(0, Iterator::count)
     }
 
-    /// Returns the first block that every thread reaches unless it ends before; `None` if there is none.
+    /// Returns the reconvergence point of threads that diverge at the end of a block: the first block that
+    /// each of them reaches, unless it ends before. `None` if there is no such block.
     pub(crate) fn reconvergence_point(&self, block: usize) -> Option<usize> {
         let reconvergence_point = self.reconvergence_points.immediate_dominator(NodeIndex::new(block))?;
         Some(reconvergence_point.index()).filter(|m| *m != self.blocks.len())
@@ -170,8 +172,8 @@ impl Graph {
             }
         }
         loops.sort_by_key(|l| l.blocks.count_ones(..));
-        // Without the back edges of natural loops, the graph must be acyclic. Otherwise a loop has two
-        // entries.
+        // A graph whose loops are all natural is acyclic without their back edges. If it is not acyclic, a
+        // loop has several entries.
         let forward = EdgeFiltered::from_fn(&self.ways, |way| {
             let (from, to) = (way.source().index(), way.target().index());
             self.reached(from) && !self.dominates(to, from)
@@ -194,7 +196,8 @@ impl Graph {
         self.loops.iter().any(|l| l.header == to && l.blocks.contains(from))
     }
 
-    /// Returns the blocks on paths after `from` and before `to`.
+    /// Returns the blocks that control can reach after `from` and before it reaches `to`. Without `to`, all
+    /// blocks that it can reach after `from`.
     pub(crate) fn between(&self, from: usize, to: Option<usize>) -> Blocks {
         let count = self.blocks.len();
         let mut found = Blocks::with_capacity(count);

@@ -1,13 +1,14 @@
-//! Reconvergence points for the threads of a warp.
+//! Places reconvergence points for the threads of a warp.
 //!
-//! PTX does not state reconvergence points. Compilers record the threads in a barrier before a branch (BSSY)
-//! and wait where all paths join (BSYNC). This module does the same. The reconvergence point is the first
-//! block that all threads reach. Threads that leave a loop at different times reconverge after it, and the
-//! barrier is set before the loop. A branch that is uniform in the warp needs no barrier.
+//! PTX does not state reconvergence points. Compilers record the threads in a convergence barrier before a
+//! branch (BSSY) and wait at the barrier where all paths join (BSYNC). This module does the same. The
+//! reconvergence point of a branch is the first block that all threads reach. Threads that leave a loop in
+//! different iterations reconverge after the loop, and their barrier is set before the loop. A branch with
+//! the same direction in all threads of the warp needs no barrier.
 //!
-//! Waits are bounded: the core releases a thread after a long wait (`Control::Reconverge`). There is no
-//! reconvergence point after a loop in which a thread waits for another thread. Otherwise that other thread
-//! could be waiting at the reconvergence point, which is a deadlock.
+//! Waits at the barrier are limited: the core releases a thread after a long wait (`Control::Reconverge`). A
+//! loop in which a thread waits for another thread gets no reconvergence point. Otherwise the other thread
+//! might be waiting at the reconvergence point, which is a deadlock.
 
 pub(crate) mod graph;
 pub(crate) mod registers;
@@ -17,15 +18,17 @@ use crate::translate::flow::graph::{Blocks, Graph};
 use crate::translate::flow::registers::{read, written};
 use std::collections::{HashMap, HashSet};
 
-/// Convergence barriers, allocated from the last one down. Lowered machine code uses the lower numbers.
+/// Convergence barriers that this module uses, from the last one down. Lowered machine code uses those with
+/// lower numbers.
 const BARRIERS: std::ops::RangeInclusive<u8> = 4..=15;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Head {
-    /// Barriers to wait at on entry, before those in `set` are set.
+    /// Convergence barriers to wait at when control enters the block, before the barriers in `set` are set.
     pub(crate) reconverge: Vec<u8>,
     pub(crate) set: Vec<u8>,
-    /// Barriers to wait at on entry and, at a loop header, also in every iteration.
+    /// Convergence barriers to wait at when control enters the block. At a loop header, also in every
+    /// iteration.
     pub(crate) reconverge_inside: Vec<u8>,
 }
 
@@ -36,7 +39,7 @@ pub(crate) struct Flow {
 }
 
 struct ReconvergencePoint {
-    /// Set the barrier at the end of this block, or before the header of this loop.
+    /// Position at which the barrier is set: at the end of a block, or before the header of a loop.
     set: Set,
     at: usize,
     region: Blocks,
@@ -68,12 +71,12 @@ impl Flow {
         let graph = &self.graph;
         let divergent = divergent_branches(function, graph);
         let mut branches: Vec<usize> = divergent.ones().filter(|b| graph.reached(*b)).collect();
-        // Dominating branches come first.
+        // Process dominating branches before those that they dominate.
         branches.sort_by_key(|b| graph.depth(*b));
         let mut reconvergence_points: Vec<ReconvergencePoint> = Vec::new();
         for block in branches {
             let Some(at) = graph.reconvergence_point(block) else { continue };
-            // The outermost loop that threads leave on the path.
+            // Outermost loop that a path to the reconvergence point leaves.
             let left = graph.loops.iter().rposition(|l| l.blocks.contains(block) && !l.blocks.contains(at));
             let (set, from, within) = match left {
                 None => (Set::AtEnd(block), block, graph.innermost(block)),
@@ -85,8 +88,8 @@ impl Flow {
                     (Set::BeforeLoop(number), l.header, graph.outer(number))
                 }
             };
-            // An existing reconvergence point at this block also covers these threads if its origin is on all
-            // paths to here.
+            // An existing reconvergence point at the same block is enough if its branch is on all paths to
+            // this branch.
             let covered = reconvergence_points.iter().filter(|m| m.at == at).any(|m| {
                 let (origin, inside) = match m.set {
                     Set::AtEnd(b) => (b, graph.innermost(b)),
@@ -111,7 +114,7 @@ impl Flow {
             let taken: HashSet<u8> = earlier.iter().filter(clash).filter_map(|m| m.number).collect();
             reconvergence_point.number = BARRIERS.rev().find(|n| !taken.contains(n));
         }
-        // At the same block, inner reconvergence points come first.
+        // Of several reconvergence points at one block, the inner ones come first.
         reconvergence_points.sort_by_key(|m| match m.set {
             Set::AtEnd(block) => std::cmp::Reverse(graph.depth(block)),
             Set::BeforeLoop(n) => std::cmp::Reverse(graph.depth(graph.loops[n].header)),
@@ -140,7 +143,7 @@ impl Flow {
     }
 }
 
-/// Returns the blocks at whose end the threads of a warp may diverge.
+/// Returns the blocks with a branch at their end for which threads of a warp may go in different directions.
 fn divergent_branches(function: &Function<'_>, graph: &Graph) -> Blocks {
     let count = graph.blocks.len();
     let mut differs: HashSet<RegId> = HashSet::new();
@@ -174,14 +177,15 @@ fn divergent_branches(function: &Function<'_>, graph: &Graph) -> Blocks {
 }
 
 impl Graph {
-    /// True if threads from this block reconverge or reach the end.
+    /// True if threads that diverge at this block have a reconvergence point, or go directly to the end of
+    /// the kernel.
     fn reconverges(&self, block: usize) -> bool {
         let returns = self.blocks.get(block).is_some_and(|b| b.next.contains(&self.blocks.len()));
         returns || self.reconvergence_point(block).is_some()
     }
 }
 
-/// Special registers with the same value in all threads of a warp.
+/// Special registers whose value is the same in all threads of a warp.
 const UNIFORM: &[&str] = &[
     "ctaid",
     "ntid",
@@ -204,7 +208,7 @@ const UNIFORM: &[&str] = &[
     "envreg2",
 ];
 
-/// True if the result may differ between threads even if the operands are equal.
+/// True if the result may differ between threads although all operands are equal.
 fn own_value(function: &Function<'_>, i: &PtxInstruction<'_>) -> bool {
     match i.opcode {
         "ld" => {
@@ -226,8 +230,8 @@ fn own_value(function: &Function<'_>, i: &PtxInstruction<'_>) -> bool {
     }
 }
 
-/// True if threads wait in a loop for other threads: an exit condition depends on an instruction that polls
-/// the same address in every iteration.
+/// True if threads may wait in this loop for other threads: an exit condition depends on an instruction that
+/// reads the same address in every iteration.
 fn waits(function: &Function<'_>, graph: &Graph, number: usize) -> bool {
     let Some(this) = graph.loops.get(number) else { return false };
     let body: Vec<&PtxInstruction<'_>> = this
@@ -261,7 +265,8 @@ fn waits(function: &Function<'_>, graph: &Graph, number: usize) -> bool {
     false
 }
 
-/// True if an instruction polls memory that other threads write, without a change of its own.
+/// True if a loop may use the instruction to poll memory that other threads write: a volatile or ordered
+/// load, a test or wait on an mbarrier object, or an atomic that may leave memory unchanged.
 fn asks(i: &PtxInstruction<'_>) -> bool {
     let has = |names: &[&str]| i.modifiers.iter().any(|m| names.contains(m));
     match i.opcode {

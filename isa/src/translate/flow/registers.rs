@@ -43,10 +43,10 @@ fn named(operand: &Operand<'_>, found: &mut Vec<RegId>) {
     }
 }
 
-/// Number of leading operands that are results.
+/// Number of operands at the beginning of the operand list that are results.
 fn results(i: &PtxInstruction<'_>) -> usize {
     match i.operands.as_slice() {
-        // The report of a wait is a second result: `%p|%q, %b, [%a], %s`.
+        // A wait with a failure report has two result operands: `%p|%q, %b, [%a], %s`.
         [_, report, Operand::Address { .. }, ..]
             if i.opcode == "mbarrier" && !matches!(report, Operand::Address { .. }) =>
         {
@@ -62,7 +62,7 @@ pub(crate) fn written(i: &PtxInstruction<'_>) -> Vec<RegId> {
     found
 }
 
-/// Registers that an instruction reads, including its guard.
+/// Registers that an instruction reads, including the predicate of its guard.
 pub(crate) fn read(i: &PtxInstruction<'_>) -> Vec<RegId> {
     let mut found: Vec<RegId> = i.guard.iter().map(|g| g.register).collect();
     i.operands.iter().skip(results(i)).for_each(|o| named(o, &mut found));

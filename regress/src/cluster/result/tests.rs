@@ -152,16 +152,19 @@ fn another_manifest_shard_or_version_is_refused() {
 
     let mut seed = ours.clone();
     seed.seed += 1;
-    assert!(problem(&out, &seed, 1).to_string().starts_with("is of another manifest: "));
+    assert!(problem(&out, &seed, 1).to_string().starts_with("belongs to another manifest: "));
 
     let mut cut = ours.clone();
     (cut.shards[1].end, cut.shards[2].first) = (7, 7);
-    assert_eq!(problem(&out, &cut, 1).to_string(), "has tests 4 to 7, of another cut");
+    assert_eq!(problem(&out, &cut, 1).to_string(), "has tests 4 to 7, which are not those of this shard");
 
     let mut rtl = ours.clone();
     rtl.origin.rtl = "changed".into();
     let found = problem(&out, &rtl, 1);
-    assert_eq!(found.to_string(), "is of something else: RTL: manifest changed, result r");
+    assert_eq!(
+        found.to_string(),
+        "was made with another program, RTL or input file: RTL: manifest changed, result r"
+    );
 
     let work = run(out.path(), &ours, 0);
     let refused = publish(out.path(), &rtl, &ours.origin, 0, &work).expect_err("other RTL");
@@ -169,7 +172,7 @@ fn another_manifest_shard_or_version_is_refused() {
     assert!(!folder(out.path(), 0).exists());
 
     fs::rename(folder(out.path(), 1), folder(out.path(), 2)).expect("it can be renamed");
-    assert_eq!(problem(&out, &ours, 2).to_string(), "is of shard 1");
+    assert_eq!(problem(&out, &ours, 2).to_string(), "belongs to shard 1");
 }
 
 #[test]
@@ -205,7 +208,7 @@ fn of_two_tasks_one_result_is_kept_with_its_failures() {
 
     fs::remove_file(case).expect("it can be removed");
     let gone = problem(&out, &manifest, 0).to_string();
-    assert_eq!(gone, "names `bucket/case` among its failures, which is not there");
+    assert_eq!(gone, "lists the failure file `bucket/case`, which is missing");
     // A valid result replaces a damaged folder, and even a file of that name.
     assert_eq!(finish(out.path(), &manifest, 0), Published::New);
     verify(out.path(), &manifest, 0).expect("it is valid again");

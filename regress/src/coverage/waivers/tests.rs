@@ -106,7 +106,7 @@ fn a_mistake_is_named_with_its_place() {
         ("bin = \"conflict[cas, 2]\"\nreason = \" \"",  "it has no `reason`"),
         ("reason = \"r\"",                              "expected one of `bin`, `cover` and `line`"),
         ("bin = \"a\"\ncover = \"b\"\nreason = \"r\"",  "expected one of"),
-        ("bin = \"conflict[xor, 2]\"\nreason = \"r\"",  "called like `conflict[add, 1]`"),
+        ("bin = \"conflict[xor, 2]\"\nreason = \"r\"",  "names such as `conflict[add, 1]`"),
         ("bin = \"conflicts[add]\"\nreason = \"r\"",    "the groups are conflict, forwarding"),
         ("cover = \"atoms_a.Ful\"\nreason = \"r\"",     "there are atoms_a.Full, atoms_a.Empty"),
         ("cover = \"atoms_b.Full\"\nreason = \"r\"",    "no module `atoms_b` has cover properties"),
@@ -127,7 +127,7 @@ fn a_mistake_is_named_with_its_place() {
     }
     let one = "[[waiver]]\nbin = \"conflict[cas, 2]\"\nreason = \"r\"\n";
     let twice = problem(&format!("{one}{one}"));
-    assert_eq!(twice, "waiver on line 4: bin conflict[cas, 2] is waived on line 1 already");
+    assert_eq!(twice, "waiver on line 4: bin conflict[cas, 2] is already waived on line 1");
     for cut in 1..one.trim_end().len() {
         assert!(parse(&one[..cut]).is_err(), "{cut}");
     }

@@ -41,7 +41,7 @@ pub(super) fn section(coverage: &FunctionalCoverage) -> Markup {
                         span { "group" } span {} span.figure { "hit" } span.figure { "of bins" }
                         span.figure { "share" } span.figure { "waived" } span.figure { "missing" }
                     }
-                    // The script finds a group by its index, so this order must equal that of `data`.
+                    // The script of the page finds a coverage group by its index, so keep the order of `data`.
                     @for (at, group) in order(coverage).into_iter().enumerate() { (self::group(at, group)) }
                 }
             }
@@ -71,7 +71,7 @@ fn group(at: usize, group: &GroupCoverage) -> Markup {
             div.body {
                 p { (group.reason) @if !group.clause.is_empty() { " (" (group.clause) ")" } }
                 div.cross {
-                    p { "Crossed, in the order of a bin's name: "
+                    p { "Dimensions of the cross, in the order of a bin's name: "
                         @for (at, (name, values)) in group.dimensions.iter().enumerate() {
                             @if at > 0 { " × " }
                             b { (name) } " (" (counted(values.len() as u64, "value")) ")"
@@ -122,7 +122,7 @@ fn names(names: &[String]) -> Markup {
 struct Data<'a> {
     name: &'a str,
     dimensions: &'a [(String, Vec<String>)],
-    /// Hits of each combination of values; -1 if the combination is no bin.
+    /// Hits of each combination of values; -1 if the combination is not a bin.
     counts: Vec<i64>,
     waivers: &'a [WaivedPlaces],
 }

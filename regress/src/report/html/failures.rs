@@ -16,7 +16,7 @@ pub(super) fn section(summary: &Summary) -> Markup {
             @if summary.buckets.is_empty() {
                 p.empty {
                     @match summary.verdict() {
-                        Verdict::Failed => { "Tests failed that are in no bucket; results.jsonl has them." }
+                        Verdict::Failed => { "Some failed tests are in no bucket; results.jsonl lists them." }
                         _ => { "No test failed." }
                     }
                 }

@@ -43,7 +43,7 @@ fn matrix(summary: &Summary) -> Markup {
     let Summary { totals, entries, configs, cells, .. } = summary;
     html! {
         table.matrix {
-            caption { "Tests by entry and configuration; where some did not pass, how many" }
+            caption { "Tests by entry and configuration; a cell shows how many tests did not pass" }
             thead {
                 tr {
                     th scope="col" { "entry" }
@@ -123,7 +123,7 @@ pub(super) fn timing(timing: &Timing) -> Markup {
                     @if !timing.rtl.tools.is_empty() { ", built with " (timing.rtl.tools) }
                     @if timing.rtl.libraries > 0 {
                         "; " b { (counted(timing.rtl.libraries, "build")) } " in "
-                        b { (seconds(timing.rtl.seconds)) } ", before and beside the time above"
+                        b { (seconds(timing.rtl.seconds)) } ", not included in the time above"
                     }
                     "."
                 }

@@ -62,7 +62,7 @@ fn file(at: usize, file: &FileCoverage, text: Option<&String>) -> Markup {
                 @if hit < all { (never(at, file, text)) }
                 @match text {
                     Some(text) => { pre.source tabindex="0" { (source(at, file, text)) } },
-                    None => { p { "The text of the file is not at hand." } },
+                    None => { p { "The text of the source file is not available." } },
                 }
             }
         }

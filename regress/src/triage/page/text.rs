@@ -108,7 +108,7 @@ impl Report<'_> {
             };
             sections.push(Section::words("The likeliest causes", words.trim_end()));
         }
-        sections.push(Section::words("What the oracle says of the RTL alone", self.oracle()));
+        sections.push(Section::words("The oracle on the RTL, without the model", self.oracle()));
         if let Some(small) = self.small {
             let head = &["request", "slot", "tag", "lane", "address", "b", "c"];
             sections.push(Section::table("The requests", head, requests(&small.case)));
@@ -123,7 +123,7 @@ impl Report<'_> {
             sections.push(Section::table("The RTL, cycle by cycle", &COLUMNS, rows));
         }
         if self.small.is_some() {
-            sections.push(Section::words("As it was met", &self.failed.failure));
+            sections.push(Section::words("The failure before minimizing", &self.failed.failure));
         }
         sections
     }
@@ -148,12 +148,12 @@ impl Report<'_> {
 
     fn oracle(&self) -> String {
         match (self.small.map(|small| &small.failure), self.opinion) {
-            (Some(Failure::Oracle(_)), _) => "it is the oracle that objects, see above".to_string(),
+            (Some(Failure::Oracle(_)), _) => "the failure above is a violation that the oracle reports".to_string(),
             (_, Some(violation)) => violation.to_string(),
             (Some(_), None) => {
-                "nothing against the RTL alone: the case ends before an answer shows it, or the model is wrong".to_string()
+                "the oracle finds no error in the RTL: the case ends before an answer shows the error, or the model is wrong".to_string()
             }
-            (None, None) => "not asked: there is no smaller case".to_string(),
+            (None, None) => "not checked: there is no minimized case".to_string(),
         }
     }
 
@@ -168,7 +168,7 @@ impl Report<'_> {
                 let memory = if words == 0 {
                     String::new()
                 } else {
-                    format!(", {} of memory at the start", count(words, "word"))
+                    format!(", {} of memory set before the first request", count(words, "word"))
                 };
                 format!("{}, {}{memory}", count(requests, "request"), count(lanes, "lane"))
             }
@@ -200,8 +200,8 @@ impl Report<'_> {
     /// Returns command lines that reproduce the failure, each with a description.
     fn repeats(&self) -> Vec<(String, &'static str)> {
         let mut lines = vec![
-            ("cargo atoms repro . --trust".to_string(), "in this folder: again, on the RTL of the bundle"),
-            ("cargo atoms repro . --here".to_string(), "on the RTL of this checkout: is it mended?"),
+            ("cargo atoms repro . --trust".to_string(), "in this folder: repeat on the RTL of the bundle"),
+            ("cargo atoms repro . --here".to_string(), "on the RTL of this checkout: is it fixed?"),
         ];
         if self.small.is_some() {
             lines.push((
@@ -218,7 +218,7 @@ impl Report<'_> {
     fn wave(&self) -> String {
         use file::{WAVE, WAVE_PAGE};
         match (self.wave_from, self.small) {
-            (None, _) => "none: the run could not be repeated in the process that wrote this".to_string(),
+            (None, _) => "none: the run could not be repeated when this report was written".to_string(),
             (Some(_), Some(_)) => {
                 format!("{WAVE}: the whole run of the case; {WAVE_PAGE}: the same as a page")
             }
@@ -310,7 +310,7 @@ fn surroundings(case: &Case) -> Vec<Vec<String>> {
         if pattern != 0 {
             rows.push(vec![
                 format!("pauses of {port}"),
-                format!("{pattern:#018x}, a bit a cycle, of 64 cycles"),
+                format!("{pattern:#018x}: a set bit c pauses cycle c of every 64"),
             ]);
         }
     }

@@ -78,10 +78,10 @@ fn cells(cycle: &Cycle<'_>) -> [String; 7] {
     let mut cells: [Vec<String>; 7] = Default::default();
     let [_, taken, issue, pass, pipe, written, answer] = &mut cells;
     if let Some(write) = cycle.allocation {
-        taken.push(format!("part of slot {}", write.slot));
+        taken.push(format!("allocation of slot {}", write.slot));
     }
     if cycle.allocation_settled.is_some_and(|settled| settled.rejected) {
-        answer.push("part refused".to_string());
+        answer.push("allocation refused".to_string());
     }
     if let Some(InFlight { request, .. }) = &cycle.warp_accepted {
         taken.push(format!("{} tag {}", OpName::of(request.op), request.tag));
@@ -107,7 +107,7 @@ fn cells(cycle: &Cycle<'_>) -> [String; 7] {
         pipe.push(format!("stage {}", stages.join(", ")));
     }
     if pipeline.stalled {
-        pipe.push("stands still".to_string());
+        pipe.push("stalled".to_string());
     }
     for BankWrite { bank, row, value } in cycle.writes().take(4) {
         written.push(format!("{bank}: {value:#x} in row {row}"));
@@ -120,7 +120,7 @@ fn cells(cycle: &Cycle<'_>) -> [String; 7] {
         written.push("phase complete".to_string());
     }
     if cycle.cluster_done.as_ref().is_some_and(|done| !done.owes) {
-        answer.push("a posted cluster request is done".to_string());
+        answer.push("posted cluster request done".to_string());
     }
     let faulty = |code: u8| match Fault::from_code(code) {
         Some(Fault::None) => String::new(),

@@ -32,8 +32,8 @@ impl Work {
     fn value(&mut self, node: &Node<'_>) -> Outcome {
         self.done += 1;
         if self.done > MOST_WORK {
-            let message = format!("more than {MOST_WORK} steps");
-            return Err(wrong(node, message, "`histogram_of` and `sum_of` do their work in one pass"));
+            let message = format!("the formula needs more than {MOST_WORK} steps");
+            return Err(wrong(node, message, "use `histogram_of` or `sum_of`, which need fewer steps"));
         }
         match &node.part {
             Part::Constant(value) => Ok(*value),
@@ -44,8 +44,8 @@ impl Work {
                 match usize::try_from(at).ok().filter(|at| *at < count) {
                     Some(at) => Ok(Value::of(*element, element.read(bytes, at))),
                     None => {
-                        let help = format!("the buffer has {count} elements, from 0 on");
-                        Err(wrong(node, format!("index {at} is outside"), help))
+                        let help = format!("the buffer has {count} elements, counted from 0");
+                        Err(wrong(node, format!("index {at} is outside the buffer"), help))
                     }
                 }
             }
@@ -63,7 +63,7 @@ impl Work {
         match self.value(node)? {
             Value::Int(value) => Ok(value),
             Value::Float(value) => {
-                let help = "make it one: `s64(x)` cuts off towards zero";
+                let help = "convert it: `s64(x)` rounds towards zero";
                 Err(wrong(node, format!("{value} is not an integer"), help))
             }
         }
@@ -100,7 +100,7 @@ impl Work {
             result = Some(stepped.map_err(|(message, help)| wrong(node, message, help))?);
             at += 1;
         }
-        result.ok_or_else(|| wrong(node, "the least or greatest of nothing", "the range is empty"))
+        result.ok_or_else(|| wrong(node, "the minimum or maximum of no values", "the range is empty"))
     }
 }
 

@@ -42,8 +42,8 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, FormulaError> {
             let range = at..at + first.len_utf8();
             return Err(FormulaError::new(
                 range,
-                format!("`{first}` has no meaning here"),
-                "write names, numbers, brackets and the operators of C",
+                format!("unexpected character `{first}`"),
+                "a formula has names, numbers, brackets and the operators of C",
             ));
         };
         tokens.push(Token { kind, range: at..at + length });

@@ -37,7 +37,7 @@ impl FormulaError {
 
 pub(crate) struct Names<'a> {
     pub(crate) params: &'a [Param],
-    /// Other scalars, such as `grid.x`.
+    /// Scalars other than parameters, such as `grid.x`.
     pub(crate) scalars: &'a [(&'static str, u64)],
 }
 

@@ -2,7 +2,7 @@ use super::value::Value;
 use crate::launch::element::Element;
 use std::cmp::Ordering;
 
-/// Error message, and help.
+/// Error message, and help that tells how to fix the formula.
 type Wrong = (String, &'static str);
 
 type Computed = Result<Value, Wrong>;
@@ -63,8 +63,7 @@ pub(super) const FUNCTIONS: [(&str, Function); 4] = [
     ("popcount", Function::Of(popcount)),
 ];
 
-const NO_BITS: (&str, &str) =
-    ("a float has no bits to work on", "make it an integer: `u32(x)` cuts off towards zero");
+const NO_BITS: (&str, &str) = ("a bit operation on a float", "convert it: `u32(x)` rounds towards zero");
 
 /// Computes on integers, or on floats if an operand is a float.
 fn numbers(
@@ -96,7 +95,10 @@ fn compare(a: Value, b: Value, holds: fn(Option<Ordering>) -> bool) -> Computed 
 }
 
 fn exact(value: Option<i128>) -> Result<i128, Wrong> {
-    value.ok_or(("more than 127 bits".into(), "wrap what is inside: `u32(x)` keeps the low 32 bits"))
+    value.ok_or((
+        "the result has more than 127 bits".into(),
+        "shorten the operands: `u32(x)` keeps the low 32 bits",
+    ))
 }
 
 fn divisor(b: i128) -> Result<i128, Wrong> {
@@ -105,7 +107,7 @@ fn divisor(b: i128) -> Result<i128, Wrong> {
 
 fn distance(b: i128) -> Result<u32, Wrong> {
     let there = u32::try_from(b).ok().filter(|b| *b < 127);
-    there.ok_or_else(|| (format!("a shift by {b}"), "shifts are by 0 to 126"))
+    there.ok_or_else(|| (format!("a shift by {b} bits"), "a shift is by 0 to 126 bits"))
 }
 
 fn sum(a: Value, b: Value) -> Computed {
@@ -136,7 +138,7 @@ fn popcount(value: Value) -> Computed {
         Value::Int(value) if value >= 0 => Ok(Value::Int(value.count_ones().into())),
         _ => Err((
             "popcount of a negative number or a float".into(),
-            "say of how many bits: `popcount(u32(x))`",
+            "convert it to a type with a width: `popcount(u32(x))`",
         )),
     }
 }

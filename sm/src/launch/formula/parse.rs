@@ -82,8 +82,8 @@ impl<'t, 'a> Parser<'t, '_, 'a> {
     fn deeper(&mut self) -> Result<(), FormulaError> {
         self.depth += 1;
         if self.depth > DEEPEST {
-            let message = format!("more than {DEEPEST} levels");
-            return Err(FormulaError::new(self.peek().range.clone(), message, "take the formula apart"));
+            let message = format!("the formula is nested more than {DEEPEST} levels deep");
+            return Err(FormulaError::new(self.peek().range.clone(), message, "write a simpler formula"));
         }
         Ok(())
     }
@@ -95,7 +95,7 @@ impl<'t, 'a> Parser<'t, '_, 'a> {
         let condition = self.binary(0)?;
         let node = if self.takes("?") {
             let then = self.choice()?;
-            self.expect(":", "a choice is written `condition ? one : other`")?;
+            self.expect(":", "write a choice as `condition ? one : other`")?;
             let other = self.choice()?;
             self.node(from, Part::Choice(Box::new([condition, then, other])))
         } else {
@@ -205,8 +205,8 @@ impl<'t, 'a> Parser<'t, '_, 'a> {
         }
         self.expect(")", "the call is not closed")?;
         if !matches!(function, Function::OfAll(_)) && arguments.len() != 1 {
-            let message = format!("`{name}` of {} values", arguments.len());
-            return Err(FormulaError::new(range.start..self.end(), message, "it takes one"));
+            let message = format!("`{name}` with {} arguments", arguments.len());
+            return Err(FormulaError::new(range.start..self.end(), message, "it takes one argument"));
         }
         Ok(self.node(range.start, Part::Call(function, arguments)))
     }
@@ -223,8 +223,12 @@ impl<'t, 'a> Parser<'t, '_, 'a> {
             _ => None,
         };
         let Some((element, bytes)) = found else {
-            let message = format!("`len` of {}, which is no buffer", show(token.kind));
-            return Err(FormulaError::new(token.range.clone(), message, "write `len(name)` of a buffer"));
+            let message = format!("`len` of {}, which is not a buffer", show(token.kind));
+            return Err(FormulaError::new(
+                token.range.clone(),
+                message,
+                "write `len(name)` with the name of a buffer",
+            ));
         };
         self.expect(")", "the call is not closed")?;
         let count = bytes.len() / element.bytes();

@@ -84,16 +84,16 @@ fn errors_name_the_place_and_what_would_work() {
         ("summ(j in 0..n: 1)",    0..4,   "no function `summ`",                     "the nearest is `sum`"),
         ("1 +",                   3..3,   "expected a value, found the end",        "a value is a number, a name, `name[index]`, a call or a formula in brackets"),
         ("1 2",                   2..3,   "`2` after the end of the formula",       "an operator is missing, or a bracket"),
-        ("1 $ 2",                 2..3,   "`$` has no meaning here",                "write names, numbers, brackets and the operators of C"),
-        ("in[i + 2]",             0..9,   "element 2: index 4 is outside",          "the buffer has 4 elements, from 0 on"),
+        ("1 $ 2",                 2..3,   "unexpected character `$`",                "a formula has names, numbers, brackets and the operators of C"),
+        ("in[i + 2]",             0..9,   "element 2: index 4 is outside the buffer",          "the buffer has 4 elements, counted from 0"),
         ("1 / (i - 1)",           0..11,  "element 1: division by zero",            "guard it: `n == 0 ? 0 : x / n`"),
-        ("f[i] & 1",              0..8,   "element 0: a float has no bits to work on", "make it an integer: `u32(x)` cuts off towards zero"),
-        ("in[f[0]]",              3..7,   "element 0: 1 is not an integer",         "make it one: `s64(x)` cuts off towards zero"),
-        ("1 << 126 << 2",         0..13,  "element 0: more than 127 bits",          "wrap what is inside: `u32(x)` keeps the low 32 bits"),
-        ("abs(1, 2)",             0..9,   "`abs` of 2 values",                      "it takes one"),
+        ("f[i] & 1",              0..8,   "element 0: a bit operation on a float", "convert it: `u32(x)` rounds towards zero"),
+        ("in[f[0]]",              3..7,   "element 0: 1 is not an integer",         "convert it: `s64(x)` rounds towards zero"),
+        ("1 << 126 << 2",         0..13,  "element 0: the result has more than 127 bits",          "shorten the operands: `u32(x)` keeps the low 32 bits"),
+        ("abs(1, 2)",             0..9,   "`abs` with 2 arguments",                      "it takes one argument"),
         ("12ab",                  0..4,   "`12ab` is not a number",                 "write 12, 0x1f, 1.5 or 1e-3; integers have at most 127 bits"),
-        ("max(j in 0..0: 1)",     0..17,  "element 0: the least or greatest of nothing", "the range is empty"),
-        ("len(n)",                4..5,   "`len` of `n`, which is no buffer",       "write `len(name)` of a buffer"),
+        ("max(j in 0..0: 1)",     0..17,  "element 0: the minimum or maximum of no values", "the range is empty"),
+        ("len(n)",                4..5,   "`len` of `n`, which is not a buffer",       "write `len(name)` with the name of a buffer"),
     ];
     for (text, range, message, help) in rows {
         let error = run(text, Element::S64, 3).expect_err(text);
@@ -108,7 +108,7 @@ fn errors_name_the_place_and_what_would_work() {
 #[test]
 fn work_and_depth_have_an_end() {
     let long = run("sum(j in 0..1000000: sum(k in 0..1000000: 1))", Element::S64, 1).unwrap_err();
-    assert!(long.message.contains("more than 100000000 steps"), "{}", long.message);
+    assert!(long.message.contains("the formula needs more than 100000000 steps"), "{}", long.message);
     for deep in ["(".repeat(100_000), "-".repeat(100_000), "1?".repeat(100_000)] {
         assert!(run(&deep, Element::S64, 1).unwrap_err().message.contains("levels"));
     }

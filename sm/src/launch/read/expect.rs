@@ -38,8 +38,8 @@ enum RawOpen {
 /// Word that marks an element as not compared in a list of values.
 const OPEN: &str = "open";
 
-const HELP: &str = "write `values`, `file`, `histogram_of` with `bins`, `sum_of` with `bins` and perhaps `by`, `copy_of` with \
-                    perhaps `xor`, or `formula` with perhaps `count`; `ulps` and `open` go with the order given";
+const HELP: &str = "write `values`, `file`, `histogram_of` with `bins`, `sum_of` with `bins` (`by` optional), `copy_of` (`xor` \
+                    optional), or `formula` (`count` optional); `ulps` and `open` need `order = \"given\"`";
 
 impl RawExpect {
     pub(crate) fn file(&self) -> Option<&String> {
@@ -64,7 +64,7 @@ impl RawExpect {
             self.formula.is_some(),
         ];
         if sources.into_iter().filter(|s| *s).count() != 1 {
-            return Err(wrong("not one key says what is expected"));
+            return Err(wrong("exactly one key must state the expected elements"));
         }
         let computed = self.histogram_of.is_some() || self.sum_of.is_some();
         let stray = self.by.is_some() && self.sum_of.is_none()
@@ -72,7 +72,7 @@ impl RawExpect {
             || self.count.is_some() && self.formula.is_none()
             || (self.ulps > 0 || self.open.is_some()) && self.order != Order::Given;
         if self.bins.is_some() != computed || stray {
-            return Err(wrong("keys that do not go together"));
+            return Err(wrong("these keys cannot be combined"));
         }
         let names = Names { params, scalars };
         let mut open = self.left_open(start.len() / element.bytes(), &names, name)?;
@@ -86,7 +86,7 @@ impl RawExpect {
                 let is_open = |value: &Number| matches!(value, Number::Text(text) if text == OPEN);
                 for (i, value) in values.iter_mut().enumerate().filter(|(_, value)| is_open(value)) {
                     if self.order != Order::Given {
-                        return Err(wrong("values in any order, and one of them open"));
+                        return Err(wrong("a value is `open`, but the values may come in any order"));
                     }
                     *value = Number::Integer(0);
                     open.push(i);
@@ -99,10 +99,10 @@ impl RawExpect {
                 let xor = self.xor.unwrap_or(0);
                 let count = data.len() / kind.bytes();
                 if kind != element {
-                    return Err(wrong("`copy_of` has elements of another type"));
+                    return Err(wrong("the buffer of `copy_of` has elements of another type"));
                 }
                 if !(0..count).all(|i| i ^ xor < count) {
-                    return Err(wrong("`xor` leads beyond the elements of `copy_of`"));
+                    return Err(wrong("`xor` gives an index beyond the elements of `copy_of`"));
                 }
                 let mut bytes = Vec::with_capacity(data.len());
                 (0..count).for_each(|i| element.push(&mut bytes, kind.read(data, i ^ xor)));
@@ -154,7 +154,7 @@ impl RawExpect {
         };
         if let Some(beyond) = open.iter().find(|number| **number >= elements) {
             let help = format!("the buffer has {elements} elements, counted from 0");
-            return Err(LaunchError::value(at, format!("element {beyond}"), help));
+            return Err(LaunchError::value(at, format!("no element {beyond}"), help));
         }
         open.sort_unstable();
         open.dedup();
@@ -173,7 +173,7 @@ impl RawExpect {
         let elements = start.len() / element.bytes();
         let count = self.count.unwrap_or(elements);
         if count > elements || self.count == Some(0) {
-            let help = format!("the buffer has {elements} elements, and at least one is expected");
+            let help = format!("expected 1 to {elements}, the number of elements of the buffer");
             let at = format!("{name}.expect.count");
             return Err(LaunchError::value(at, format!("{count} elements"), help));
         }
@@ -194,7 +194,7 @@ fn buffer<'p>(params: &'p [Param], of: &str, name: &str) -> Result<(Element, &'p
         let leaves = param::leaves(params, 0).into_iter().map(|(_, param)| param);
         let buffers = leaves.filter(|p| matches!(p.kind, ParamKind::Buffer { .. }));
         let names = buffers.map(|p| p.name.as_str()).collect::<Vec<_>>().join(", ");
-        let (at, help) = (format!("{of}.expect"), format!("buffers are {names}"));
+        let (at, help) = (format!("{of}.expect"), format!("the buffers are {names}"));
         LaunchError::value(at, format!("no buffer `{name}`"), help)
     })
 }
@@ -202,7 +202,7 @@ fn buffer<'p>(params: &'p [Param], of: &str, name: &str) -> Result<(Element, &'p
 fn bins(name: &str, bins: Option<usize>, element: Element, start: &[u8]) -> Result<usize, LaunchError> {
     let elements = start.len() / element.bytes();
     bins.filter(|b| (1..=elements).contains(b)).ok_or_else(|| {
-        let help = format!("the buffer has {elements} elements, and there is at least one bin");
+        let help = format!("expected 1 to {elements}, the number of elements of the buffer");
         let found = bins.map_or("no bins".into(), |bins| format!("{bins} bins"));
         LaunchError::value(format!("{name}.expect.bins"), found, help)
     })
@@ -213,7 +213,7 @@ fn index_of(name: &str, of: &str, kind: Element, data: &[u8]) -> Result<Vec<i128
     let each = (0..count).map(|i| kind.to_int(kind.read(data, i)));
     each.collect::<Option<_>>().ok_or_else(|| {
         let at = format!("{name}.expect");
-        LaunchError::value(at, format!("`{of}` holds floats"), "bins are chosen by integers")
+        LaunchError::value(at, format!("`{of}` contains floats"), "a bin number is an integer")
     })
 }
 

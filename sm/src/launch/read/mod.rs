@@ -69,7 +69,7 @@ pub(crate) fn read_all(
     }
     if let Some(other) = params[count..].iter().find(|p| !matches!(p.kind, ParamKind::Buffer { .. })) {
         let help = "write one of `values`, `zeros`, `file` and `random`";
-        return Err(LaunchError::value(&other.name, "a `[[buffer]]` that is none", help));
+        return Err(LaunchError::value(&other.name, "a `[[buffer]]` without the content of a buffer", help));
     }
     for (name, raw) in reading.expectations {
         let expectation = raw.resolve(&params, &name, folder, scalars)?;
@@ -104,7 +104,11 @@ impl Reading<'_> {
     fn param(&mut self, mut raw: RawParam, unnamed: String) -> Result<Param, LaunchError> {
         let name = raw.name.take().unwrap_or(unnamed);
         if !self.names.insert(name.clone()) {
-            return Err(LaunchError::value(name, "a second parameter of this name", "names differ"));
+            return Err(LaunchError::value(
+                name,
+                "a second parameter of this name",
+                "use a different name for each parameter",
+            ));
         }
         let contents = [
             raw.values.is_some(),
@@ -118,24 +122,28 @@ impl Reading<'_> {
         let contents = contents.into_iter().filter(|c| *c).count();
         if contents != 1 {
             let message = if contents == 0 {
-                "nothing says what is passed"
+                "no key states the value to pass"
             } else {
-                "more than one key says what is passed"
+                "more than one key states the value to pass"
             };
             let help = "write `value` for a scalar, one of `values`, `zeros`, `file` and `random` for a buffer, `array` \
-                        or `fields` for what is passed by value";
+                        or `fields` for a structure passed by value";
             return Err(LaunchError::value(name, message, help));
         }
         let by_value = raw.value.is_some() || raw.array.is_some() || raw.fields.is_some();
         if by_value && raw.expect.is_some() {
-            return Err(LaunchError::value(name, "`expect` of a value", "only buffers can be expected"));
+            return Err(LaunchError::value(
+                name,
+                "`expect` without a buffer",
+                "only buffers have expected elements",
+            ));
         }
         let aligned = raw.array.is_some() || raw.fields.is_some();
         if let Some(align) = raw.align
             && (!aligned || !align.is_power_of_two() || align > MOST_ALIGN)
         {
             let help =
-                format!("`align` goes with `array` and `fields`, and is a power of two up to {MOST_ALIGN}");
+                format!("`align` needs `array` or `fields`, and must be a power of two up to {MOST_ALIGN}");
             return Err(LaunchError::value(name, format!("`align` {align}"), help));
         }
         let kind = if let Some(fields) = raw.fields.take() {
@@ -150,7 +158,7 @@ impl Reading<'_> {
 
     fn fields(&mut self, name: &str, raw: Vec<RawParam>, whole: &RawParam) -> Result<ParamKind, LaunchError> {
         if raw.is_empty() || whole.element.is_some() {
-            let help = "`fields` lists at least one, each with its own `type`";
+            let help = "`fields` lists at least one field, each with its own `type`";
             return Err(LaunchError::value(name, "a structure without fields, or with a type", help));
         }
         let mut fields = Vec::new();
@@ -163,7 +171,7 @@ impl Reading<'_> {
 }
 
 fn read(name: &str, raw: RawParam, folder: &Path) -> Result<(ParamKind, Option<RawExpect>), LaunchError> {
-    let types = || format!("types are {}", Element::ALL.map(|(_, name, _)| name).join(", "));
+    let types = || format!("the types are {}", Element::ALL.map(|(_, name, _)| name).join(", "));
     let Some(named) = &raw.element else {
         return Err(LaunchError::value(name, "no `type`", types()));
     };
@@ -175,7 +183,7 @@ fn read(name: &str, raw: RawParam, folder: &Path) -> Result<(ParamKind, Option<R
     if let Some(values) = &raw.array {
         let natural = element.bytes() as u32;
         if values.is_empty() {
-            return Err(LaunchError::value(name, "`array` of nothing", "it has at least one element"));
+            return Err(LaunchError::value(name, "`array` is empty", "an array has at least one element"));
         }
         let align = natural.max(raw.align.unwrap_or(1));
         return Ok((ParamKind::Array { element, bytes: pack(name, element, values)?, align }, None));
@@ -211,8 +219,10 @@ fn fill(name: &str, element: Element, random: &RawRandom) -> Result<Vec<u8>, Lau
             let text =
                 |given: &Option<Number>, or: i128| given.as_ref().map_or(or.to_string(), Number::to_string);
             let (min, max) = (text(&random.min, low), text(&random.max, high));
-            let help =
-                format!("`min` to `max` lie in {low} to {high}, which a {} holds exactly", element.name());
+            let help = format!(
+                "`min` and `max` must be in {low} to {high}: a {} holds these exactly",
+                element.name()
+            );
             return Err(LaunchError::value(name, format!("random values from {min} to {max}"), help));
         }
     };

@@ -91,7 +91,7 @@ pub(super) fn read_buffer(name: &str, element: Element, path: &Path) -> Result<V
     let bytes = std::fs::read(path).map_err(|source| LaunchError::Read { path: path.into(), source })?;
     if bytes.len() % element.bytes() != 0 {
         let message = format!("`{}` has {} bytes", path.display(), bytes.len());
-        let help = format!("elements have {} bytes each", element.bytes());
+        let help = format!("the size must be a multiple of {}, the bytes of an element", element.bytes());
         return Err(LaunchError::value(name, message, help));
     }
     Ok(bytes)

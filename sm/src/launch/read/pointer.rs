@@ -43,8 +43,8 @@ impl Pointers {
             let address = self.address(pointer).ok_or_else(|| {
                 let mut known: Vec<_> = self.buffers.keys().map(String::as_str).collect();
                 known.sort_unstable();
-                let help = format!("write \"&NAME\" or \"&NAME[3]\"; buffers are {}", known.join(", "));
-                LaunchError::value(&name, format!("`{text}` names no buffer"), help)
+                let help = format!("write \"&NAME\" or \"&NAME[3]\"; the buffers are {}", known.join(", "));
+                LaunchError::value(&name, format!("`{text}` is not the name of a buffer"), help)
             })?;
             *number = Number::Integer(address.into());
         }

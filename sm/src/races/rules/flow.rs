@@ -8,7 +8,7 @@ use atoms_isa::{
 use atoms_ops::Op;
 use std::collections::BTreeSet;
 
-/// Names that may depend on `names` through the instructions at `places`.
+/// Names of registers that may depend on `names` through the instructions with the indices `places`.
 fn dependent(kernel: &Kernel, places: &BTreeSet<usize>, names: Vec<Name>) -> BTreeSet<Name> {
     let mut known: BTreeSet<Name> = names.into_iter().collect();
     loop {
@@ -29,7 +29,7 @@ fn dependent(kernel: &Kernel, places: &BTreeSet<usize>, names: Vec<Name>) -> BTr
 
 /// True if the instruction neither communicates with other threads nor waits for them.
 fn quiet(instruction: &Instruction) -> bool {
-    // `@!PT LDS RZ, [RZ]` is padding that compilers insert.
+    // `@!PT LDS RZ, [RZ]` never executes: compilers insert it as padding.
     instruction.guard == PredSource::FALSE
         || matches!(instruction.operation.effect(), Effect::Own | Effect::Time)
 }

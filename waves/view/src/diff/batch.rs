@@ -34,7 +34,7 @@ pub(super) struct Change {
 #[derive(Clone, Copy, Debug)]
 struct TimeStep {
     time: u64,
-    /// Index after the last change of this step.
+    /// Index in [`Batch::changes`] after the last change at this time.
     end: u32,
     /// True if the clock rises at this time.
     rises: bool,

@@ -51,7 +51,7 @@ pub enum DiffError {
     Read(#[from] WaveReadError),
     #[error(transparent)]
     Pairing(#[from] PairingError),
-    #[error("times of the two waves, in {0} and {1}, do not fit into one unit")]
+    #[error("times of the two waves, in {0} and {1}, cannot be converted to one unit")]
     Units(String, String),
     #[error("clock `{0}` has no rising edge in the time that is compared")]
     NoEdge(String),

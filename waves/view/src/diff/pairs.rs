@@ -16,24 +16,26 @@ pub struct SignalRename {
 
 #[derive(Debug, thiserror::Error)]
 pub enum PairingError {
-    #[error("no signal of the left side has `{old}` in its path, which is to be `{new}`{near}")]
+    #[error(
+        "no signal of the left side has `{old}` in its path, so the name cannot be replaced by `{new}`{near}"
+    )]
     Rename { old: String, new: String, near: String },
     #[error(
-        "no signal is on both sides: the first one of the left side is `{left}`, renames included, that of the right side \
-         `{right}`; rename what differs"
+        "no signal is on both sides: after all renames, the first signal of the left side is `{left}`, and the first of \
+         the right side is `{right}`; rename the scopes that differ"
     )]
     Nothing { left: String, right: String },
-    #[error("{0} signals are on both sides, and the patterns choose none of them")]
+    #[error("{0} signals are on both sides, and the patterns select none of them")]
     NothingChosen(usize),
     #[error(
-        "the left side has {}, the right side has {}: expected the same number of signals with one name; leave them out, \
-         or declare them alike",
+        "the left side has {}, the right side has {}: expected the same number of signals with one name; ignore them, \
+         or declare them in the same way",
         listed(.0), listed(.1)
     )]
     Namesakes(Vec<String>, Vec<String>),
     #[error("there is no scope `{scope}` in it; it has {known}")]
     NoScope { scope: String, known: String },
-    #[error("`{scope}` may be {one} or {other}; write more of the path")]
+    #[error("`{scope}` matches both {one} and {other}; write more of the path")]
     AmbiguousScope { scope: String, one: String, other: String },
     #[error("clock: {0}")]
     NoClock(#[from] SignalLookupError),
@@ -129,7 +131,8 @@ impl Pairing {
         }
         if let Some(unused) = renamed.iter().position(|applies| !applies) {
             let SignalRename { old, new } = options.renames[unused].clone();
-            let near = first_path(left).map_or(String::new(), |path| format!("; one of them is `{path}`"));
+            let near =
+                first_path(left).map_or(String::new(), |path| format!("; one of its signals is `{path}`"));
             return Err(PairingError::Rename { old, new, near });
         }
         if !unequal.0.is_empty() {

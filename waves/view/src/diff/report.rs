@@ -73,7 +73,7 @@ fn write(text: &mut String, diff: &WaveDiff, names: &[String; 2], clock: Option<
     let verdict = if diff.is_equal() { "are equal" } else { "differ" };
     writeln!(text, "{} and {} {verdict}", names[0], names[1])?;
     let when = match clock {
-        Some(clock) => format!("in front of {} rising edges of {clock}", grouped(diff.points)),
+        Some(clock) => format!("before {} rising edges of {clock}", grouped(diff.points)),
         None => format!("at {} points in time", grouped(diff.points)),
     };
     writeln!(text, "  compared   {} signals {when}", grouped(diff.compared as u64))?;
@@ -118,7 +118,11 @@ fn write(text: &mut String, diff: &WaveDiff, names: &[String; 2], clock: Option<
     }
     let more = diff.causes.len().saturating_sub(CAUSES) as u64 + diff.further_causes;
     if more > 0 {
-        writeln!(text, "\n... and {} more causes, each of other signals; --json has them", grouped(more))?;
+        writeln!(
+            text,
+            "\n... and {} more causes, each with other signals; --json lists them",
+            grouped(more)
+        )?;
     }
     Ok(())
 }
@@ -183,10 +187,12 @@ fn write_divergence(
     let [left, right] =
         values.each_ref().map(|value| value.as_ref().map_or_else(|| "nothing".to_owned(), value_text));
     let fate = match (heals, often) {
-        (Some(_), 1) => format!("for {}", times.span(*duration)),
-        (Some(_), often) => format!("{} times, for {} in all", grouped(*often), times.span(*duration)),
-        (None, 1) => "stays".to_owned(),
-        (None, often) => format!("{} times, at the end too", grouped(*often)),
+        (Some(_), 1) => format!("differs for {}", times.span(*duration)),
+        (Some(_), often) => {
+            format!("differs {} times, for {} in all", grouped(*often), times.span(*duration))
+        }
+        (None, 1) => "differs to the end".to_owned(),
+        (None, often) => format!("differs {} times, also at the end", grouped(*often)),
     };
     writeln!(text, "   {at}{}{further}: {left} and {right}, {fate}", paths[0])
 }

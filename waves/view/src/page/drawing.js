@@ -1,4 +1,4 @@
-// The canvas: strip of the whole window, ruler, waves. Only what is visible is drawn.
+// Draws the canvas: overview strip of the whole window, ruler, waves. Draws only the visible part.
 
 const ROW = 22, STRIP = 12, HEAD = 40;
 /** A value of fewer pixels is no more than a part of a block. */
@@ -66,7 +66,7 @@ function visit(signal, plain, dense) {
     let end = from;
     while (i + 1 < count && end < view.width && to(i) - xOf(times[i]) < VISIBLE) {
       end = Math.max(end + 1, xOf(times[i + 1]));
-      // Close by first: most runs are short.
+      // Try the next change before a search: most runs of hidden changes are short.
       let next = i + 1;
       if (next + 1 < count && xOf(times[next + 1]) <= end) next = Math.max(signal.last(timeAt(end)), next);
       i = next;
@@ -106,7 +106,7 @@ function draw(rows, top, state) {
   const first = Math.floor(top / ROW);
   const last = Math.min(rows.length, Math.ceil((top + view.height - HEAD) / ROW));
   const cycleWidth = wave.cycle / view.perPixel;
-  // The cycle of the cursor, behind the waves.
+  // Draw the cycle of the cursor before the waves, so that the waves cover it.
   if (cycleWidth >= 3) {
     context.fillStyle = colour.selected;
     context.fillRect(xOf(state.cursor), HEAD, cycleWidth, view.height);
@@ -149,7 +149,7 @@ function* ticks() {
   for (let count = Math.ceil(counted(view.from) / step) * step; ; count += step) {
     const x = xOf(timeOf(count));
     if (x > view.width) return;
-    // Not `-0`.
+    // `|| 0` replaces -0 by 0.
     yield [x, count || 0];
   }
 }
@@ -256,7 +256,7 @@ function drawBit(signal, y) {
         if (level === high) fill.rect(from, high, to - from, low - high);
         before = level;
       }
-      // The other side, where it differs.
+      // Draw the value of the other side, if it differs.
       if (signal.others && signal.others[i] !== index && signal.others[i] !== undefined) {
         const level = levelOf(signal.others[i]);
         other.moveTo(from, otherBefore ?? level);
@@ -311,7 +311,7 @@ function drawValues(signal, y) {
       const value = text(signal, index);
       const differs = other !== index && other !== undefined;
       const label = differs ? `${value} ≠ ${text(signal, other)}` : value;
-      // The first digits of a number would be read as a number.
+      // If a value does not fit, show that digits are missing.
       const fits = label.length <= room ? label : room > 2 ? `${label.slice(0, room - 1)}…` : room > 1 ? "…" : "";
       if (fits) labels.push([fits, left, differs]);
     },
@@ -348,7 +348,7 @@ function drawTrack(signal, y) {
       const angle = hue(signal, index, signal.times[i]);
       context.fillStyle = `hsl(${angle} 45% ${colour["track-edge"]})`;
       context.fillRect(from, top, Math.min(to - from - 1, 2), height);
-      // Of a bar this narrow the edge is all there is to see.
+      // A bar this narrow has room only for its edge.
       if (to - from < 6) return;
       context.fillStyle = `hsl(${angle} 55% ${colour["track-ground"]})`;
       context.fillRect(from + 2, top, to - from - 3, height);

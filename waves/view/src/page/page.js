@@ -1,4 +1,4 @@
-// State, and what keys and mouse do to it.
+// State of the page, and its changes by keys and mouse.
 
 const element = (id) => document.getElementById(id);
 const scroller = element("view");
@@ -162,7 +162,7 @@ function list() {
   change();
 }
 
-// Where one looks.
+// Visible part of the wave: zoom and position.
 
 const LEAST = () => wave.cycle / 400;
 const MOST = () => Math.max(wave.steps / Math.max(view.width - 24, 1), LEAST());
@@ -218,10 +218,10 @@ function setMarker(time) {
 function toChange(direction) {
   const of = state.selected?.of;
   if (!of) return;
-  // Within the cycle of the cursor nothing is further on.
+  // Forwards, skip the changes within the cycle of the cursor.
   const time = direction > 0 ? state.cursor + wave.cycle - 1e-9 : state.cursor - 1e-9;
   const number = of.last(time) + (direction > 0 ? 1 : 0);
-  // `last` has merged the sides of a pair.
+  // For a pair, `last` merges the changes of both sides, so check the index.
   if (number >= 0 && number < of.times.length) goTo(of.times[number]);
 }
 
@@ -238,7 +238,7 @@ function toDifference(direction) {
   if (spans[number]) goTo(spans[number][0]);
 }
 
-// Rows.
+// Rows of the list of signals.
 
 function select(row) {
   state.selected = row;
@@ -360,7 +360,7 @@ function wire() {
 function press(event) {
   if (event.target.matches("input, select") || document.querySelector("dialog[open]")) return;
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  // A button is pressed by these.
+  // These keys press a focused button or link.
   if (event.target.matches("button, a") && (event.key === "Enter" || event.key === " ")) return;
   const page = (view.width * view.perPixel) / 2;
   const keys = {
@@ -401,7 +401,7 @@ function press(event) {
 function wheel(event) {
   const { deltaX, deltaY, offsetX, offsetY } = event;
   event.preventDefault();
-  // Some browsers count lines.
+  // Some browsers report the wheel in lines instead of pixels.
   const pixels = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 20 : 1;
   if (event.ctrlKey || event.altKey || event.metaKey || offsetY < HEAD) {
     zoom(2 ** (((deltaY || deltaX) * pixels) / 240), offsetX);

@@ -1,4 +1,4 @@
-// What stands below each other: groups, pairs and signals, folded or not.
+// Rows of the list: groups, pairs and signals, folded or unfolded.
 
 /** A row. `of` is its signal or pair, undefined for a group; `children` are folded below it unless it is open. */
 class Row {
@@ -25,19 +25,20 @@ function buildRows() {
     return new Row(title, 0, undefined, of.map((signal) => new Row(labelIn(of, signal), 1, signal, [], false)), open);
   });
   const all = scopeRows();
-  // Without a view, what is there is shown.
+  // Unfold all signals if there is no view.
   all.open = groups.length === 0;
   roots = [...groups, all];
 }
 
 /** The name of a signal in a group: with as many of its scopes as the signals of the group do not share. */
 function labelIn(group, signal) {
-  // A track has the name of its scope.
+  // A track is named after its scope.
   const parts = (s) => (s.track ? s.scopes : [...s.scopes, s.name]);
   const own = parts(signal);
   let shared = 0;
   while (shared < own.length - 1 && group.every((other) => parts(other)[shared] === own[shared])) shared++;
-  // Where all are in one scope of elements, such as `lane03`, its name says more than the element; not so `tag.tag03`.
+  // If all signals are in one array element such as `lane03`, keep the scope name before it. `tag.tag03` does not
+  // need this.
   const last = own[own.length - 1];
   const isElement = /^[a-z]+\d+$/.test(last) && !last.startsWith(own[shared - 1]);
   if (shared > 1 && shared === own.length - 1 && isElement) shared--;
@@ -58,7 +59,7 @@ function scopeRows() {
     let row = scopes.get(key);
     if (!row) {
       const parent = scope(names.slice(0, -1));
-      // Tracks are what one reads first.
+      // Unfold the tracks, which users read first.
       const open = parent === all || names[names.length - 1] === wave.transactions;
       scopes.set(key, (row = new Row(names[names.length - 1], parent.depth + 1, undefined, [], open)));
       parent.children.push(row);

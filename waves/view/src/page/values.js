@@ -1,4 +1,4 @@
-// Values as people read them.
+// Formats values for display.
 
 const RADIXES = ["hex", "dec", "signed", "bin"];
 
@@ -31,7 +31,7 @@ function numberText(value, width, radix) {
     case "dec": return number.toString();
     case "signed": return BigInt.asIntN(width, number).toString();
     case "bin": return number.toString(2).padStart(width, "0");
-    // Zeros in front of a wide number would push it out of sight.
+    // Leading zeros would push a wide number out of sight.
     default: return width > 64 ? value : value.padStart(Math.ceil(width / 4), "0");
   }
 }

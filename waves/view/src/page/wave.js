@@ -1,6 +1,6 @@
-// The wave of this page, unpacked (`packed.rs` says how it is packed).
+// Unpacks the wave of this page (`packed.rs` describes the format).
 //
-// Times are in steps from the start of the window; `wave.step` says how many time units a step is.
+// Times are steps from the start of the window. `wave.step` is the number of time units per step.
 
 /** A signal and its changes: times, and indices into the table of values. */
 class Signal {
@@ -155,7 +155,7 @@ async function unpack() {
   }
   wave.pairs = wave.pairs.map(([left, right, flag]) => new Pair(signals[left], signals[right], signals[flag]));
   wave.differences = union(wave.pairs.map((pair) => pair.spans.map((span) => [...span])));
-  // Steps of a cycle, where there is a clock.
+  // Steps per cycle; 1 without a clock.
   wave.cycle = wave.period ? wave.period / wave.step : 1;
   wave.firstCycle = wave.period ? wave.start / wave.period : wave.start / wave.step;
 }

@@ -112,7 +112,8 @@ fn words(text: &str) -> Result<Vec<Word>, QueryError> {
             let length = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
             if length == 0 {
                 let place = at..at + first.len_utf8();
-                let known = "a name (`between backquotes` with any character), a number, ==, !=, <, >, <=, >=, &&, ||, !, ( or )";
+                let known = "a name (`between backquotes` with any character), a number, ==, !=, <, >, <=, >=, &&, \
+                             ||, !, ( or )";
                 return Err(error(text, place, format!("expected {known}, found `{first}`")));
             }
             let word = &rest[..length];
@@ -199,8 +200,7 @@ impl Parser<'_> {
     fn one(&mut self) -> Result<Expression, QueryError> {
         self.depth += 1;
         if self.depth > DEEPEST {
-            return self
-                .fails(self.here(), format!("more than {DEEPEST} parentheses and ! inside each other"));
+            return self.fails(self.here(), format!("parentheses and ! are nested more than {DEEPEST} deep"));
         }
         let found = self.one_inside();
         self.depth -= 1;
@@ -244,10 +244,10 @@ impl Parser<'_> {
         let texts = [is_text(&left, left_kind), is_text(&right, right_kind)];
         if texts[0] != texts[1] {
             let both = left_place.start..right_place.end;
-            return self.fails(both, "a text is compared with a number");
+            return self.fails(both, "a text cannot be compared with a number");
         }
         if texts[0] && !matches!(relation, Relation::Equal | Relation::Unequal) {
-            return self.fails(relation_place, "texts are equal (==) or not (!=)");
+            return self.fails(relation_place, "texts can be compared only with == and !=");
         }
         for (side, other, place) in [(&left, &right, right_place), (&right, &left, left_place)] {
             if let (Operand::Signal(at), Operand::Fixed(QueryValue::Text(name))) = (side, other) {
@@ -280,10 +280,10 @@ impl Parser<'_> {
             return self.unknown(place);
         };
         if !self.takes(&Symbol::Close) {
-            return self.fails(self.here(), "expected ), since one signal stands inside");
+            return self.fails(self.here(), "expected ) after one signal");
         }
         if edge != Edge::Changed && matches!(kind, Some(ValueKind::Text)) {
-            return self.fails(place, "a text rises and falls no more than it is true; changed(..) works");
+            return self.fails(place, "a text cannot rise or fall; use changed(..)");
         }
         Ok(Some(Expression::Edge(edge, signal)))
     }

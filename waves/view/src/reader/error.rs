@@ -39,8 +39,8 @@ pub enum WaveReadFault {
     #[error("{problem}")]
     Fst { problem: String },
     #[error(
-        "the {signals} signals chosen have {changes} changes in the window, {} MiB in memory, more than the {} MiB that \
-         are held; choose a narrower window or fewer signals",
+        "the {signals} selected signals have {changes} changes in the window, {} MiB in memory, more than the limit \
+         of {} MiB; choose a narrower window or fewer signals",
         bytes >> 20,
         limit >> 20
     )]

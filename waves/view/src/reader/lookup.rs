@@ -8,7 +8,7 @@ use super::{FileSignal, WaveFile};
 pub enum SignalLookupError {
     #[error("there is no signal `{name}`{}", Near(.near))]
     Unknown { name: String, near: Vec<String> },
-    #[error("`{name}` may be {} signals: {}; write more of the path", .paths.len(), listed(.paths))]
+    #[error("`{name}` matches {} signals: {}; write more of the path", .paths.len(), listed(.paths))]
     Ambiguous { name: String, paths: Vec<String> },
 }
 

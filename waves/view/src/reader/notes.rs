@@ -23,12 +23,12 @@ impl fmt::Display for WaveNoteKind {
             WaveNoteKind::Timescale => {
                 "$timescale is not 1, 10 or 100 of a unit: all times are multiplied by its number"
             }
-            WaveNoteKind::TimeFraction => "a time has a fraction, which is left out",
+            WaveNoteKind::TimeFraction => "a time has a fraction, which is ignored",
             WaveNoteKind::TimeBack => "time goes back: the changes there are read at the latest time so far",
             WaveNoteKind::EmptyVector => "a vector without digits is read as 0",
-            WaveNoteKind::VectorPrefix => "a second prefix `0b` in front of the digits is left out",
+            WaveNoteKind::VectorPrefix => "a second prefix `0b` before the digits is ignored",
             WaveNoteKind::Unclosed => {
-                "its writer did not close it, or it was cut: it is read up to the last whole block"
+                "the file was not closed or is truncated: it is read up to the last complete block"
             }
         })
     }

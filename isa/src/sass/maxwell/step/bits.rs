@@ -42,9 +42,9 @@ impl<'t> StatementRewrite<'_, 't> {
 
     /// Rewrites `LEA d, a, b[, shift]` and `LEA.HI[.X] d, a, b, c, shift`.
     ///
-    /// `LEA.HI.X p, d, a, RZ, c` computes the high word of a generic address, with the carry from the low
-    /// word. Its predicate result is true if the address is outside the shared window (chosen, from the code
-    /// around it).
+    /// `LEA.HI.X p, d, a, RZ, c` computes the high word of a generic address with the carry from the low
+    /// word. Its predicate result is true if the address is not in shared memory (project choice, derived
+    /// from the surrounding compiled code).
     fn lea(&mut self, o: &[Op<'t>]) -> Option<()> {
         let (high, carry) = (self.take("HI"), self.take("X"));
         if let (&[out @ Op::Pred(_), to, a, zero, c], true, true, false) = (o, high, carry, self.sets)
@@ -80,7 +80,7 @@ impl<'t> StatementRewrite<'_, 't> {
             [out, to, a, b] if zero || self.take("NZ") => (Some(out), to, a, b),
             _ => return None,
         };
-        // The complement of an operand becomes part of the look-up table.
+        // The bitwise complement of an operand becomes part of the LOP3 look-up table.
         let plain = |operand, bits: u8| match take(operand, |signs| &mut signs.invert) {
             (true, plain) => (plain, !bits),
             (false, plain) => (plain, bits),
@@ -104,8 +104,8 @@ impl<'t> StatementRewrite<'_, 't> {
         self.note(to, carry)
     }
 
-    /// Rewrites `BFE[.U32][.BREV] d, a, field`: extracts bits of `a`. The low two bytes of the field are
-    /// position and width.
+    /// Rewrites `BFE[.U32][.BREV] d, a, field`, which extracts bits of `a`. Byte 0 of `field` is the
+    /// position, byte 1 the width.
     fn bfe(&mut self, to: Op<'t>, mut a: Op<'t>, field: Op<'t>) -> Option<()> {
         let kind = if self.take("U32") { "U32" } else { "S32" };
         let reversed = self.take("BREV");
@@ -120,7 +120,7 @@ impl<'t> StatementRewrite<'_, 't> {
         put!(self, ["SGXT", kind]; to, r(263), bits)
     }
 
-    /// Rewrites `BFI d, a, field, base`: inserts the low bits of `a` into the field of `base`.
+    /// Rewrites `BFI d, a, field, base`, which replaces a bit field of `base` by the low bits of `a`.
     fn bfi(&mut self, to: Op<'t>, a: Op<'t>, field: Op<'t>, base: Op<'t>) -> Option<()> {
         self.done()?;
         self.unset()?;
@@ -131,7 +131,7 @@ impl<'t> StatementRewrite<'_, 't> {
         put!(self, "LOP3.LUT"; to, r(263), r(264), base, 0xe2, !PT)
     }
 
-    /// Returns position and width of a bit field: its low two bytes.
+    /// Returns the position and the width of a bit field, which are bytes 0 and 1 of the operand `field`.
     fn field(&mut self, field: Op<'t>) -> [Op<'t>; 2] {
         if let Op::Number(Number::Hex(number)) = field {
             return [number & 0xff, number >> 8 & 0xff].map(Op::from);

@@ -1,4 +1,4 @@
-//! Rewrite of comparisons, and of selections by a comparison.
+//! Rewrite of comparisons, and of instructions that select an operand by a comparison.
 
 use super::{CARRY, NEGATIVE, Op, PT, RZ, StatementRewrite, ZERO, p, put, r};
 use crate::sass::operand::Signs;
@@ -39,7 +39,7 @@ impl<'t> StatementRewrite<'_, 't> {
             }
             ("FCMP", &[to, a, b, c]) if !self.sets => {
                 let flush = self.take_name("FTZ");
-                // Disassemblers omit `.GT`.
+                // If there is no comparison modifier, the comparison is `.GT`, which disassemblers omit.
                 if self.modifiers.is_empty() {
                     self.modifiers.push("GT");
                 }
@@ -66,7 +66,8 @@ impl<'t> StatementRewrite<'_, 't> {
         }
     }
 
-    /// Sets `to` to all ones, or 1.0, if P20 is true, else to zero. The condition code is that of the result.
+    /// Sets `to` to all ones (or 1.0 if `float`) if P20 is true, else to zero. If needed, sets the condition
+    /// code from this result.
     fn truth(&mut self, to: Op<'t>, float: bool) -> Option<()> {
         put!(self, "SEL"; to, RZ, if float { 0x3f80_0000 } else { 0xffff_ffff }, !p(20));
         if std::mem::take(&mut self.sets) {
@@ -76,7 +77,8 @@ impl<'t> StatementRewrite<'_, 't> {
         Some(())
     }
 
-    /// Returns the result of the comparison for the low words, whose difference set the condition code.
+    /// Returns the result of the comparison of the low words. An earlier subtraction of the low words has set
+    /// the condition code.
     fn low_words(&mut self) -> Option<Op<'t>> {
         Some(match *self.modifiers.first()? {
             "LT" => !CARRY,
@@ -95,7 +97,7 @@ impl<'t> StatementRewrite<'_, 't> {
         })
     }
 
-    /// Rewrites `DMNMX d, a, b, p` without signs.
+    /// Rewrites `DMNMX d, a, b, p` whose operands have no signs.
     fn dmnmx(&mut self, to: Op<'t>, a: Op<'t>, b: Op<'t>, min: Op<'t>) -> Option<()> {
         let high = |operand: Op<'t>| match operand {
             Op::Reg(register) if register.signs == Signs::default() => Some(r(register.index? + 1)),
@@ -110,7 +112,7 @@ impl<'t> StatementRewrite<'_, 't> {
         put!(self, ["DSETP", way, "AND"]; p(20), p(21), a, b, PT);
         put!(self, "SEL"; r(262), a, b, p(20));
         put!(self, "SEL"; r(263), a_high, b_high, p(20));
-        // If both are NaN, the result is the second operand as a quiet NaN.
+        // If both operands are NaN, the result is the second one as a quiet NaN.
         put!(self, "LOP3.LUT"; r(264), r(263), 0x80000, RZ, 0xfc, !PT);
         put!(self, "SEL"; to_high, r(264), r(263), p(21));
         put!(self, "MOV"; to, r(262))

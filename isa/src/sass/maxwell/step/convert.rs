@@ -27,8 +27,8 @@ impl<'t> StatementRewrite<'_, 't> {
             }
             ("F2I", [_, _]) => {
                 self.take("F32");
-                // A NaN becomes zero if neither type has 64 bits, as [PTX] cvt says. Compiled code does not
-                // handle NaN itself.
+                // A NaN becomes zero if both types have less than 64 bits, as [PTX] cvt specifies. Compiled
+                // code does not handle NaN itself.
                 if !self.modifiers.iter().any(|m| matches!(*m, "F64" | "S64" | "U64")) {
                     self.modifiers.push("NTZ");
                 }
@@ -48,14 +48,14 @@ impl<'t> StatementRewrite<'_, 't> {
                 let wide = if self.modifiers[0] == "F64" { "F64" } else { "" };
                 put!(self, ["FRND", flush, wide, way]; to, a)
             }
-            // RRO prepares an operand of MUFU, which takes turns for sine and cosine and plain values
-            // otherwise.
+            // RRO converts the operand of a later MUFU. In sm_70 code, MUFU takes turns for sine and cosine,
+            // and plain values for all other functions.
             ("RRO", &[to, a]) if self.modifiers == ["SINCOS"] => {
                 let turn = Number::Float(f64::from(std::f32::consts::FRAC_1_PI / 2.0));
                 put!(self, "FMUL"; to, a, Op::Number(turn))
             }
             ("RRO", &[to, a]) if self.modifiers == ["EX2"] => put!(self, "FADD"; to, a, -RZ),
-            // A constant without a suffix among halves is a binary32.
+            // A constant without a suffix in an instruction on halves is a binary32.
             ("HADD2" | "HMUL2" | "HFMA2", _) => {
                 for operand in &mut self.operands {
                     if let Op::Const(ConstText { half: half @ HalfSelect::Both, signs, .. }) = operand

@@ -1,4 +1,4 @@
-//! Rewrite of sums and products of words and half words.
+//! Rewrite of additions and multiplications of words and half words.
 
 use super::{CARRY, HalfSelect, Op, PT, RZ, StatementRewrite, half, minus, p, parts_of, put, r};
 
@@ -29,13 +29,13 @@ impl<'t> StatementRewrite<'_, 't> {
         }
     }
 
-    /// Computes `to = terms`, with a carry in if `carry` is set, and a carry out if the instruction sets the
-    /// condition code.
+    /// Appends code for `to = terms[0] + terms[1] + terms[2]`, plus the carry in if `carry` is true. The
+    /// carry out is kept if the instruction sets the condition code.
     fn add(&mut self, to: Op<'t>, terms: [Op<'t>; 3], carry: bool) -> Option<()> {
         let to = self.kept(to);
         if carry {
             let [a, b, c] = terms.map(|term| match minus(term) {
-                // A carry from the lower words supplies the plus one of the negation.
+                // The carry from the lower words already contains the plus one of the two's complement.
                 (true, plain) => !plain,
                 (false, plain) => plain,
             });
@@ -59,7 +59,7 @@ impl<'t> StatementRewrite<'_, 't> {
         put!(self, "SHF.R.S32.HI"; r(264), RZ, 0x1f, r(261));
         put!(self, "IADD3"; r(262), p(20), PT, r(260), low, RZ);
         put!(self, "IADD3.X"; r(263), r(263), high, RZ, p(20), !PT);
-        // If the sum fits, its high word is the sign extension of its low word.
+        // The 64-bit sum fits in 32 bits if its high word is the sign extension of its low word.
         put!(self, "SHF.R.S32.HI"; r(264), RZ, 0x1f, r(262));
         put!(self, "ISETP.EQ.AND"; p(20), PT, r(263), r(264), PT);
         put!(self, "SHF.R.S32.HI"; r(263), RZ, 0x1f, r(263));
@@ -67,8 +67,8 @@ impl<'t> StatementRewrite<'_, 't> {
         put!(self, "SEL"; to, r(262), r(263), p(20))
     }
 
-    /// Rewrites `IMAD[.U32.U32][.HI][.X][.SAT] d, a, b, c`: one word of the product, plus `c`. The later
-    /// IMAD.HI adds a two-word `c`.
+    /// Rewrites `IMAD[.U32.U32][.HI][.X][.SAT] d, a, b, c`: the low or high word of the product, plus the
+    /// word `c`. IMAD.HI of sm_70 adds a 64-bit `c`, so the addition is a second instruction.
     fn product(&mut self, to: Op<'t>, [a, b, c]: [Op<'t>; 3]) -> Option<()> {
         let (high, carry, limited) = (self.take("HI"), self.take("X"), self.take("SAT"));
         let kind = match self.modifiers[..] {
@@ -101,15 +101,15 @@ impl<'t> StatementRewrite<'_, 't> {
         }
         self.unset().filter(|()| !carry)?;
         let [a, b, c] = terms;
-        // The sum has 33 bits.
+        // The sum has 33 bits, so its carry is needed for the shift.
         put!(self, "IADD3"; r(262), p(20), PT, a, b, RZ);
         put!(self, "SHF.R.U32.HI"; r(262), RZ, 0x10, r(262));
         put!(self, "SEL"; r(263), RZ, 0x10000, !p(20));
         put!(self, "IADD3"; to, r(262), r(263), c)
     }
 
-    /// Rewrites `XMAD[.types][.CLO|.CHI|.CBCC|.CSFU][.PSL][.MRG][.X] d, a, b, c`: the product of two halves,
-    /// plus `c`.
+    /// Rewrites `XMAD[.types][.CLO|.CHI|.CBCC|.CSFU][.PSL][.MRG][.X] d, a, b, c`: the product of two 16-bit
+    /// halves, plus `c`.
     fn xmad(&mut self, to: Op<'t>, [a, b, c]: [Op<'t>; 3]) -> Option<()> {
         let is_type = |modifier: &&str| matches!(*modifier, "U16" | "S16");
         let types: Vec<_> = self.modifiers.iter().copied().filter(is_type).collect();
@@ -122,7 +122,8 @@ impl<'t> StatementRewrite<'_, 't> {
         let (shift, merge, carry) = (self.take("PSL"), self.take("MRG"), self.take("X"));
         let (low, high, both) = (self.take("CLO"), self.take("CHI"), self.take("CBCC"));
         let signs = self.take("CSFU");
-        // Observed code never uses the carry of a sum with more than two terms, or of part of a sum.
+        // The carry of a sum with more than two terms, or of part of a sum, is not supported. Compiled code
+        // is not known to use it.
         let joined = carry || self.sets;
         if joined && (shift || merge || both || signs) {
             return None;
@@ -166,9 +167,10 @@ impl<'t> StatementRewrite<'_, 't> {
         Some(())
     }
 
-    /// Sets R265 to 2^16 for each negative factor whose partner has a low half other than zero. The cross
-    /// products are summed unsigned and shifted by IADD3.RS, which makes the sum too large by this value
-    /// (chosen: only this value makes compiled products correct).
+    /// Sets R265 to a correction of a product of signed words: the sum of 2^16 for each factor that is
+    /// negative while the low half of the other factor is not zero. IADD3.RS adds and shifts the cross
+    /// products as unsigned values, so its result is too large by this sum. Project choice: only this
+    /// correction makes compiled products correct.
     fn sign_words(&mut self, factors: [(Op<'t>, bool); 2]) -> Option<()> {
         let [(a_half, a), (b_half, b)] = factors.map(|(factor, _)| half(factor));
         let signed = factors.iter().all(|(_, signed)| *signed);

@@ -143,7 +143,7 @@ impl Blocks<'_> {
             (0, ..) if found.cut => Err(Fault::Found(unfinished())),
             (0, ..) => Err(self.damaged(0, "no header")),
             (1, 0..=1, 0..=1) => Ok(found),
-            _ => Err(self.damaged(at, "a block that there may be one of stands there again")),
+            _ => Err(self.damaged(at, "a second block of a type that may occur only once")),
         }
     }
 
@@ -205,9 +205,10 @@ impl Blocks<'_> {
         }
         if found > MOST {
             let gib = MOST >> 30;
-            return Err(
-                self.damaged(at, &format!("a block of more than {gib} GiB, which is not held in memory"))
-            );
+            return Err(self.damaged(
+                at,
+                &format!("a block of more than {gib} GiB, which is too large to read into memory"),
+            ));
         }
         Ok(())
     }

@@ -34,6 +34,6 @@ pub(super) fn guarded<T>(read: impl FnOnce() -> Result<T, WaveReadFault>) -> Res
         let words = cause.downcast_ref::<String>().map(String::as_str);
         let words = words.or_else(|| cause.downcast_ref::<&str>().copied()).unwrap_or("an assertion failed");
         let first = words.lines().next().unwrap_or_default();
-        Err(problem(format!("the FST file is damaged, or of a variant that is not known: {first}")))
+        Err(problem(format!("the FST file is damaged, or of an unknown variant: {first}")))
     })
 }

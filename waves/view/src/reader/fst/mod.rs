@@ -129,7 +129,8 @@ fn damaged(error: ReaderError) -> WaveReadFault {
 fn unfinished() -> WaveReadFault {
     problem(
         "the FST file is not complete: its writer did not close it, or it was cut, and the list of signals, which comes \
-         last, is missing. The writer keeps that list in a file with `.hier` behind the name: put it beside this one",
+         last, is missing. The writer keeps that list in a file whose name has `.hier` appended: put that file into \
+         the same folder",
     )
 }
 

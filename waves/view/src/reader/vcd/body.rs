@@ -176,9 +176,7 @@ impl<V: FnMut(u64, Slot, RawValue<'_>) -> ControlFlow<()>> Values<'_, V> {
             }
             b"$var" | b"$scope" | b"$upscope" | b"$enddefinitions" | b"$timescale" => {
                 let found = shown(self.words.text(word));
-                return Err(
-                    self.problem(format!("{found} behind $enddefinitions: are these two files in one?"))
-                );
+                return Err(self.problem(format!("{found} after $enddefinitions: is this two files in one?")));
             }
             // `$comment`, and commands of other programs.
             _ => {}

@@ -78,7 +78,7 @@ impl<R: Read> Declarations<R> {
                 "$scope" => self.scope(&words, line)?,
                 "$upscope" => {
                     if self.scopes.len() == 1 {
-                        return Err(problem(line, "$upscope without a $scope that is open"));
+                        return Err(problem(line, "$upscope without an open $scope"));
                     }
                     self.scopes.pop();
                 }
@@ -101,7 +101,7 @@ impl<R: Read> Declarations<R> {
             [] => return Err(problem(line, "a $scope without a name")),
         };
         if self.scopes.len() > DEEPEST {
-            return Err(problem(line, format!("more than {DEEPEST} scopes inside each other")));
+            return Err(problem(line, format!("scopes are nested more than {DEEPEST} deep")));
         }
         let name = name.strip_prefix('\\').filter(|name| !name.is_empty()).unwrap_or(name).to_owned();
         let outer = self.scopes.last().map_or(&[][..], |outer| outer);

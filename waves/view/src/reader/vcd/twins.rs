@@ -83,9 +83,7 @@ impl<'a> Twins<'a> {
     /// slots in `which`. Returns the number of bytes skipped. Both positions are before the same time step,
     /// at the start and at the end. Malformed or rare lines end the skipping: the normal reader handles them.
     ///
-    /// # Errors
-    /// [`WaveReadError`] when a file cannot be read.
-    /// [`WaveReadError`] when a file cannot be read.
+    /// # Errors [`WaveReadError`] when a file cannot be read.
     pub(crate) fn read(
         &mut self,
         at: &mut [Position; 2],

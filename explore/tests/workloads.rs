@@ -357,7 +357,10 @@ proptest! {
         let limits = TrialLimits { cycles: 300_000, ..TrialLimits::default() };
         match estimate(&Trial { config: &config, workload: &workload, seed, limits }) {
             Ok(found) => prop_assert!(found.units > 0 && found.tries >= found.retries),
-            Err(TrialError::Workload(error)) => prop_assert!(error.to_string().contains("use fewer "), "{}", error),
+            Err(TrialError::Workload(error)) => {
+                let advice = ["use ", "reduce ", "increase ", "set "];
+                prop_assert!(advice.iter().any(|one| error.to_string().contains(one)), "{}", error);
+            },
             Err(TrialError::GivenUp(given_up)) => {
                 prop_assert!(matches!(*given_up, GivenUp::Limit { .. }), "{}", given_up);
             }

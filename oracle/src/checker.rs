@@ -416,8 +416,8 @@ impl Checker {
     /// # Errors
     /// The lowest word with a wrong value. If the words are only wrong in combination, one of these words.
     pub fn finish(&self, final_words: impl Fn(u32) -> u32) -> Result<(), Rejection> {
-        self.compare((0..self.geometry.words()).map(|word| (word, final_words(word))))?;
-        self.judge_regions(|word| Some(final_words(word)))
+        let words = (0..self.geometry.words()).map(|word| (word, final_words(word)));
+        self.memory.judge_end(words, |word| Some(final_words(word)))
     }
 
     /// Judges the listed words as [`Checker::finish`] does.
@@ -425,37 +425,8 @@ impl Checker {
     /// # Errors
     /// The errors of [`Checker::finish`].
     pub fn finish_words(&self, final_words: &[(u32, u32)]) -> Result<(), Rejection> {
-        self.compare(final_words.iter().copied())?;
         let listed: std::collections::HashMap<u32, u32> = final_words.iter().copied().collect();
-        self.judge_regions(|word| listed.get(&word).copied())
-    }
-
-    fn compare(&self, mut final_words: impl Iterator<Item = (u32, u32)>) -> Result<(), Rejection> {
-        let wrong = |&(word, got): &(u32, u32)| got != self.word(word) && self.memory.is_known(word);
-        let found = final_words.find(wrong);
-        found.map_or(Ok(()), |(word, got)| Err(Rejection::wrong_end(word, self.word(word), 1, got)))
-    }
-
-    fn judge_regions(&self, got: impl Fn(u32) -> Option<u32>) -> Result<(), Rejection> {
-        for region in self.memory.regions() {
-            let seen: Vec<Option<u32>> = region.words.iter().map(|&word| got(word)).collect();
-            let fits = |world: &&Vec<u32>| world.iter().zip(&seen).all(|(w, s)| s.is_none_or(|s| s == *w));
-            if region.worlds.iter().find(fits).is_some() {
-                continue;
-            }
-            // Report a word whose value alone is impossible, if there is one.
-            let wrong = |&column: &usize| {
-                seen[column].is_some_and(|s| region.worlds.iter().all(|world| world[column] != s))
-            };
-            let columns = 0..region.words.len();
-            let differs = |&column: &usize| seen[column].is_some_and(|s| s != region.worlds[0][column]);
-            if let Some(column) = columns.clone().find(wrong).or_else(|| columns.clone().find(differs)) {
-                let (word, expected) = (region.words[column], region.worlds[0][column]);
-                let got = seen[column].unwrap_or(0);
-                return Err(Rejection::wrong_end(word, expected, region.worlds.len(), got));
-            }
-        }
-        Ok(())
+        self.memory.judge_end(final_words.iter().copied(), |word| listed.get(&word).copied())
     }
 
     fn judge(

@@ -144,8 +144,35 @@ impl Memory {
         values
     }
 
-    pub(crate) fn regions(&self) -> impl Iterator<Item = &Region> {
-        self.regions.values()
+    /// Judges the memory at the end of a run: the `listed` words, and all words of regions that `got` returns.
+    pub(crate) fn judge_end(
+        &self,
+        mut listed: impl Iterator<Item = (u32, u32)>,
+        got: impl Fn(u32) -> Option<u32>,
+    ) -> Result<(), Rejection> {
+        let wrong = |&(word, got): &(u32, u32)| got != self.word(word) && self.is_known(word);
+        if let Some((word, got)) = listed.find(wrong) {
+            return Err(Rejection::wrong_end(word, self.word(word), 1, got));
+        }
+        for region in self.regions.values() {
+            let seen: Vec<Option<u32>> = region.words.iter().map(|&word| got(word)).collect();
+            let fits = |world: &&Vec<u32>| world.iter().zip(&seen).all(|(w, s)| s.is_none_or(|s| s == *w));
+            if region.worlds.iter().find(fits).is_some() {
+                continue;
+            }
+            // Report a word whose value alone is impossible, if there is one.
+            let wrong = |&column: &usize| {
+                seen[column].is_some_and(|s| region.worlds.iter().all(|world| world[column] != s))
+            };
+            let columns = 0..region.words.len();
+            let differs = |&column: &usize| seen[column].is_some_and(|s| s != region.worlds[0][column]);
+            if let Some(column) = columns.clone().find(wrong).or_else(|| columns.clone().find(differs)) {
+                let (word, expected) = (region.words[column], region.worlds[0][column]);
+                let got = seen[column].unwrap_or(0);
+                return Err(Rejection::wrong_end(word, expected, region.worlds.len(), got));
+            }
+        }
+        Ok(())
     }
 
     /// Combines `words` and all their regions into one region.

@@ -98,9 +98,7 @@ fn begin(args: &RegressArgs) -> Result<Verdict, CliError> {
         return list(&tests);
     }
     if args.executor == Executor::Local && (args.cut.given() || args.cluster != ClusterArgs::default()) {
-        return Err(message!(
-            "cluster options are only for --executor slurm; add it, or remove these options"
-        ));
+        return Err(message!("cluster options are for --executor slurm: add it, or remove these options"));
     }
     let default = || Environment::from_process().target.join("regress").join(&tests.profile);
     let out = args.out.clone().unwrap_or_else(default);
@@ -326,9 +324,7 @@ fn merge(whole: &Whole<'_>, context: &Context, header: &RunHeader) -> Result<Ver
 fn tell(event: &SupervisorEvent) {
     match event {
         SupervisorEvent::Died { how, suspects } => {
-            note!(
-                "regress: the process died ({how}); number of tests in progress, which now run alone: {suspects}"
-            );
+            note!("regress: the process died ({how}); tests in progress, which now run alone: {suspects}");
         }
         SupervisorEvent::Hung { tests } => {
             let tests = tests.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");

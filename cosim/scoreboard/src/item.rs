@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use atoms_oracle::{Response, SerialRequest};
+use atoms_oracle::{Allocation, Response, SerialRequest};
 
 use crate::verdict::{PortName, RequestName};
 
@@ -110,4 +110,44 @@ impl BothPorts {
             PortName::Cluster => &mut self.cluster,
         }
     }
+}
+
+/// Event that waits for its turn to be judged.
+#[derive(Debug)]
+pub(crate) enum Pending {
+    /// A request that may be suspended was accepted.
+    Accept {
+        number: u64,
+        request: Box<SerialRequest>,
+    },
+    /// A request has executed.
+    Done {
+        port: PortName,
+        number: u64,
+    },
+    Table {
+        slot: u8,
+        allocation: Option<Allocation>,
+    },
+    TableResult {
+        slot: u8,
+        refused: bool,
+    },
+    Suspended {
+        number: u64,
+    },
+    Wake {
+        number: u64,
+        pred: u32,
+    },
+    Quiet {
+        from: u64,
+    },
+    Words(Vec<(u32, u32)>),
+    End,
+    Final(Vec<(u32, u32)>),
+    Reset {
+        dropped: Vec<SerialRequest>,
+        written: Vec<(u32, u32)>,
+    },
 }

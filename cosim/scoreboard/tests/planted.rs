@@ -59,7 +59,7 @@ fn every_planted_bug_is_rejected_with_its_clause() {
             let rejected = (0..4).find_map(|seed| {
                 let (mut bench, mut count) = (Bench::new(small, observed), 0);
                 let named = Profile::named(profile).expect("a profile of this name");
-                bench.run(named, 1200, seed, |out| spoil(out, &mut count)).err()
+                bench.run(named, 2000, seed, |out| spoil(out, &mut count)).err()
             });
             match rejected {
                 Some(verdict) if clauses.contains(&verdict.rejection.clause()) => {

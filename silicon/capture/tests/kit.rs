@@ -196,7 +196,7 @@ fn an_old_driver_and_little_memory_fail_program_by_program() {
     let folder = folder("mig");
     let only = ["--only", "order of lanes", "--out", "m.jsonl"];
     let text = ended(&run(&folder, &[("ATOMS_STANDIN_TROUBLE", "mig")], &only), 0);
-    assert!(text.contains("MIG mode"), "{text}");
+    assert!(text.contains("MIG instance"), "{text}");
     assert!(read(&folder.join("m.jsonl")).header.device.mig);
 }
 

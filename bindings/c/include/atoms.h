@@ -58,9 +58,7 @@
 /*
  A scoreboard. Only pointers to it exist, and they are never dereferenced.
  */
-typedef struct atoms_scoreboard {
-  uint8_t _private[0];
-} atoms_scoreboard;
+typedef struct atoms_scoreboard atoms_scoreboard;
 
 /*
  The last rejected event.
@@ -115,7 +113,7 @@ typedef struct atoms_verdict_t {
    */
   uint32_t has_got;
   /*
-   Always 0.
+   Padding; always 0.
    */
   uint32_t reserved;
   /*
@@ -250,7 +248,7 @@ int32_t atoms_cta_result(struct atoms_scoreboard *handle, uint64_t cycle, uint32
  of 32 lanes. Elements of lanes that do not exist are ignored.
 
  # Safety
- `ra`, `b` and `c` are null or point to so many words.
+ `ra` is null or points to 32 words, `b` and `c` are null or point to 128 words each.
  */
 int32_t atoms_warp_request(struct atoms_scoreboard *handle,
                            uint64_t cycle,

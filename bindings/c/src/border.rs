@@ -60,7 +60,7 @@ pub struct AtomsVerdict {
     pub has_expected: u32,
     /// 1 if `got` is valid.
     pub has_got: u32,
-    /// Always 0.
+    /// Padding; always 0.
     pub reserved: u32,
     /// Expected value of 128 bits, low word first.
     pub expected: [u32; 4],

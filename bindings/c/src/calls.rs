@@ -242,7 +242,7 @@ pub extern "C" fn atoms_cta_result(handle: *mut AtomsScoreboard, cycle: u64, slo
 /// of 32 lanes. Elements of lanes that do not exist are ignored.
 ///
 /// # Safety
-/// `ra`, `b` and `c` are null or point to so many words.
+/// `ra` is null or points to 32 words, `b` and `c` are null or point to 128 words each.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atoms_warp_request(
     handle: *mut AtomsScoreboard,
@@ -481,7 +481,7 @@ unsafe fn lanes<const N: usize>(words: *const u32, name: &str) -> Result<[u32; N
     if words.is_null() {
         return Err(CallError::argument(format!("`{name}` is null")));
     }
-    // SAFETY: not null, and the caller passes so many words. They may be unaligned.
+    // SAFETY: not null, and the caller passes an array of this size. It may be unaligned.
     Ok(unsafe { words.cast::<[u32; N]>().read_unaligned() })
 }
 
@@ -494,7 +494,7 @@ unsafe fn wide(words: *const u32, name: &str) -> Result<[u128; LANES], CallError
     if words.is_null() {
         return Err(CallError::argument(format!("`{name}` is null")));
     }
-    // SAFETY: not null, and the caller passes so many words. They may be unaligned.
+    // SAFETY: not null, and the caller passes an array of this size. It may be unaligned.
     Ok(unsafe { words.cast::<[u128; LANES]>().read_unaligned() })
 }
 

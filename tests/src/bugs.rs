@@ -254,7 +254,7 @@ bugs! {
         patches: patches!["atoms_pkg.sv": "posted = red && !compares(op);" => "posted = 1'b0;"],
         shows_in: &["probe.cl_owes", "probe.cl_owed"],
         ops: &[],
-        objection: "no request that waits for one",
+        objection: "does not belong to any request",
     }
     posted_faults_are_not_answered {
         on: On::Small,

@@ -6,7 +6,7 @@ use atoms_oracle::{Allocation, Response, SerialRequest};
 
 use crate::verdict::{PortName, RequestName};
 
-/// A request with what is known about it.
+/// A request, its answer, and the words that it wrote.
 #[derive(Debug)]
 pub(crate) struct Item {
     pub(crate) name: RequestName,

@@ -64,8 +64,6 @@ pub(crate) struct Worlds {
     pub(crate) unknown: HashSet<u32>,
     /// Cycle in which orders with different memory were merged, so that no single order can be recorded.
     pub(crate) merged_at: Option<u64>,
-    /// True if the last request judged left known words, even if its response is wrong.
-    memory_is_explained: bool,
     /// Requests that were not judged because they access an unknown word.
     pub(crate) unjudged: u64,
 }
@@ -104,7 +102,6 @@ impl Worlds {
             survivor: None,
             unknown: HashSet::new(),
             merged_at: None,
-            memory_is_explained: true,
             unjudged: 0,
         }
     }
@@ -229,12 +226,10 @@ impl Worlds {
                     }
                 }
             }
-            if !self.judge(&mut world, step, mine) {
+            if let Err(unknown) = self.judge(&mut world, step, mine) {
                 let better = |(old, _): &(World, Vec<u32>)| old.reordered && !world.reordered;
                 if self.survivor.as_ref().is_none_or(better) {
-                    let known = mine.written.is_some() || self.memory_is_explained;
-                    let words = if known { Vec::new() } else { world.checker.may_write(&mine.request) };
-                    self.survivor = Some((world, words));
+                    self.survivor = Some((world, unknown));
                 }
                 return complete;
             }
@@ -244,19 +239,22 @@ impl Worlds {
     /// Executes the requests of `port` up to `number`, before all others of the other port.
     fn run_in_order(&mut self, world: &mut World, step: &Step<'_>, port: PortName, number: u64) -> bool {
         while let Some(item) = next_item(step.items, world, port).filter(|item| item.name.number <= number) {
-            if !self.judge(world, step, item) {
+            if self.judge(world, step, item).is_err() {
                 return false;
             }
         }
         true
     }
 
-    /// Judges the next request of a port. Returns false if the oracle rejects it in this order.
-    fn judge(&mut self, world: &mut World, step: &Step<'_>, item: &Item) -> bool {
+    /// Judges the next request of a port.
+    ///
+    /// # Errors
+    /// The oracle rejects the request in this order. Contains the words that are unknown from now on.
+    fn judge(&mut self, world: &mut World, step: &Step<'_>, item: &Item) -> Result<(), Vec<u32>> {
         world.next[item.name.port as usize] = item.name.number + 1;
         if !self.unknown.is_empty() && self.touches_unknown(world, item) {
             self.unjudged += 1;
-            return true;
+            return Ok(());
         }
         if step.ending == Ending::Reset && !item.is_resolved() {
             return self.judge_lost(world, step, item);
@@ -293,28 +291,26 @@ impl Worlds {
             }
             None => Ok(()),
         };
-        self.memory_is_explained = verdict.is_ok();
-        match verdict.and(passes) {
-            Ok(()) => true,
-            Err(rejection) => {
-                let reordered = world.reordered;
-                self.object(Objection { request: Some(item.name), cycle: answered, rejection, reordered });
-                false
-            }
-        }
+        let is_known = after.is_some() || verdict.is_ok();
+        verdict.and(passes).map_err(|rejection| {
+            let reordered = world.reordered;
+            self.object(Objection { request: Some(item.name), cycle: answered, rejection, reordered });
+            if is_known { Vec::new() } else { world.checker.may_write(&item.request) }
+        })
     }
 
     /// Judges a request that executed, and whose response the reset dropped.
-    fn judge_lost(&mut self, world: &mut World, step: &Step<'_>, item: &Item) -> bool {
+    fn judge_lost(&mut self, world: &mut World, step: &Step<'_>, item: &Item) -> Result<(), Vec<u32>> {
         let written = item.written.clone().unwrap_or_default();
         let verdict = world.checker.lost(std::slice::from_ref(&item.request), &written);
         if step.recording {
             world.events.push(TraceEvent::Lost { request: Box::new(item.request.clone()), written });
         }
-        let Err(rejection) = verdict else { return true };
-        let reordered = world.reordered;
-        self.object(Objection { request: Some(item.name), cycle: step.cycle, rejection, reordered });
-        false
+        verdict.map_err(|rejection| {
+            let reordered = world.reordered;
+            self.object(Objection { request: Some(item.name), cycle: step.cycle, rejection, reordered });
+            Vec::new()
+        })
     }
 
     /// True if the request accesses an unknown word. Then the words that it may write are unknown, too.

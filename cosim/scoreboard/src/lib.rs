@@ -19,6 +19,6 @@ mod scoreboard;
 mod serial;
 mod verdict;
 
-pub use scoreboard::{ClusterResponse, PortScoreboard, WarpResponse};
+pub use scoreboard::{ClusterResponse, PortScoreboard, WarpResponse, header_of};
 pub use serial::{put_cluster, put_warp};
 pub use verdict::{PortName, PortVerdict, RequestName};

@@ -43,7 +43,7 @@ pub struct RequestName {
     pub tag: u8,
     /// Operation code, possibly undefined.
     pub op: u8,
-    /// Active lanes.
+    /// Mask of active lanes, lane 0 in bit 0.
     pub mask: u32,
     /// Cycle in which the port accepted the request.
     pub accepted: u64,

@@ -80,10 +80,15 @@ impl Bench {
     }
 
     pub(crate) fn finish(&mut self) -> Verdict {
+        let words = self.memory();
+        self.scoreboard.finish(self.cycle, &words)
+    }
+
+    /// Words of the unit's memory with their indices.
+    fn memory(&self) -> Vec<(u32, u32)> {
         let (geometry, banks) = (self.scoreboard.geometry(), self.unit.config().num_banks);
         let at = |at: usize| geometry.word(at as u32 / banks, at as u32 % banks);
-        let words: Vec<_> = self.unit.memory().iter().enumerate().map(|(i, word)| (at(i), *word)).collect();
-        self.scoreboard.finish(self.cycle, &words)
+        self.unit.memory().iter().enumerate().map(|(place, word)| (at(place), *word)).collect()
     }
 
     fn monitor(&mut self, i: &In, out: &Out, probe: &Probe) -> Verdict {
@@ -123,11 +128,8 @@ impl Bench {
             let written = std::mem::take(&mut self.written);
             scoreboard.reset(cycle, self.observed.then_some(&written))?;
             if !self.observed {
-                let (geometry, banks) = (scoreboard.geometry(), self.unit.config().num_banks);
-                let at = |at: usize| geometry.word(at as u32 / banks, at as u32 % banks);
-                let words: Vec<_> =
-                    self.unit.memory().iter().enumerate().map(|(i, word)| (at(i), *word)).collect();
-                scoreboard.set_words(cycle, &words)?;
+                let words = self.memory();
+                self.scoreboard.set_words(cycle, &words)?;
             }
             return Ok(());
         }

@@ -10,12 +10,9 @@ use std::fmt;
 use std::io::{self, Write};
 
 use atoms_model::Config;
-use atoms_model::config::WinnerPolicy;
 use atoms_ops::{Fault, Op};
-use atoms_oracle::{
-    Allocation, Checker, Geometry, GoesFirst, Rejection, RequestTiming, Response, SerialRequest,
-};
-use atoms_record::{DeclaredUnit, Exchange, TraceEvent, TraceHeader, TraceWriter};
+use atoms_oracle::{Allocation, Checker, Rejection, RequestTiming, Response, SerialRequest};
+use atoms_record::{Exchange, TraceEvent, TraceHeader, TraceWriter};
 
 use atoms_monitor::{
     Appearance, ClusterAnswer, ClusterDone, Cycle, Dropped, InFlight, LastStage, Monitor, Unmatched,
@@ -23,7 +20,7 @@ use atoms_monitor::{
 };
 use atoms_stimulus::request::{ClusterRequest, WarpRequest};
 
-use atoms_scoreboard::{put_cluster, put_warp};
+use atoms_scoreboard::{ClusterResponse, header_of, put_cluster, put_warp};
 
 pub use violation::OracleViolation;
 
@@ -34,7 +31,6 @@ pub struct Scoreboard {
     recording: Option<Recording>,
     recording_error: Option<io::Error>,
     checker: Checker,
-    geometry: Geometry,
     header: TraceHeader,
     slots: u32,
     cycle: u64,
@@ -109,29 +105,11 @@ impl Scoreboard {
     /// Creates a scoreboard for a machine of `config` with this memory. The index of a word is
     /// `row * num_banks + bank`.
     pub fn new(config: &Config, memory: &[u32]) -> Self {
-        let geometry = Geometry {
-            lanes: config.num_lanes,
-            banks: config.num_banks,
-            rows: config.num_rows,
-            xor_hash: config.bank_hash,
-        };
-        let winner_policy = match config.winner_policy {
-            WinnerPolicy::Lowest => GoesFirst::Lowest,
-            WinnerPolicy::Highest => GoesFirst::Highest,
-            WinnerPolicy::Rotating => GoesFirst::Rotating,
-        };
-        let (merge_red, merge_arrive) = (config.merge_red, config.merge_arrive);
-        let header = TraceHeader {
-            geometry,
-            try_wait_limit: Some(config.try_wait_limit.into()),
-            spin_hold: Some(config.spin_hold),
-            unit: Some(DeclaredUnit { winner_policy, merge_red, merge_arrive }),
-        };
+        let header = header_of(config);
         let mut scoreboard = Scoreboard {
             recording: None,
             recording_error: None,
             checker: header.checker(),
-            geometry,
             header,
             slots: config.num_cta_slots,
             cycle: 0,
@@ -149,7 +127,7 @@ impl Scoreboard {
 
     /// Sets memory, word `row * num_banks + bank`. Words that are 0 or missing in `memory` keep their value.
     pub fn set_memory(&mut self, memory: &[u32]) {
-        let geometry = self.geometry;
+        let geometry = self.header.geometry;
         let banks = geometry.banks;
         let place = |(at, word): (usize, &u32)| (geometry.word(at as u32 / banks, at as u32 % banks), *word);
         let words: Vec<_> = memory.iter().enumerate().filter(|(_, word)| **word != 0).map(place).collect();
@@ -228,7 +206,7 @@ impl Scoreboard {
 
         let earlier = self.written.len();
         for write in cycle.writes() {
-            let index = self.geometry.word(write.row, write.bank);
+            let index = self.header.geometry.word(write.row, write.bank);
             // A later pass of the same request may write a word again. Keep the last value.
             match self.written[..earlier].iter_mut().find(|(word, _)| *word == index) {
                 Some((_, last)) => *last = write.value,
@@ -306,8 +284,8 @@ impl Scoreboard {
         }
         self.checker
             .finish(|index| {
-                let (row, bank) = (index / self.geometry.banks, index % self.geometry.banks);
-                memory[self.geometry.word(row, bank) as usize]
+                let (row, bank) = (index / self.header.geometry.banks, index % self.header.geometry.banks);
+                memory[self.header.geometry.word(row, bank) as usize]
             })
             .map_err(|rejection| OracleViolation::of(&rejection, "the oracle rejects the memory at the end"))
     }
@@ -375,16 +353,8 @@ impl Scoreboard {
             return Err(OracleViolation::tag(number, answer.tag, asked.request.tag));
         }
         self.put(&done.asked);
-        let rank = self.request.ur;
-        let mut response = Response {
-            pred: u32::from(answer.pred),
-            fault: Fault::from_code(answer.fault).unwrap_or(Fault::None),
-            ..Response::default()
-        };
-        response.rd[0] = answer.rd;
-        if response.fault != Fault::None {
-            response.fault_addr = rank | answer.fault_addr;
-        }
+        let ClusterAnswer { tag, rd, pred, fault, fault_addr, .. } = *answer;
+        let response = ClusterResponse { tag, rd, pred, fault, fault_addr }.response(self.request.ur);
         self.judge(done, Some(&response))?;
         while let Some(event) = self.log.pop_front() {
             if let Some(owed) = self.tell_oracle(event)? {

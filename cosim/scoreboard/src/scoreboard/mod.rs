@@ -47,6 +47,19 @@ pub struct ClusterResponse {
     pub fault_addr: u32,
 }
 
+impl ClusterResponse {
+    /// Returns the response in the oracle's form. `rank` is the rank of the owner in bits 31:24.
+    pub fn response(&self, rank: u32) -> Response {
+        let fault = Fault::from_code(self.fault).unwrap_or(Fault::None);
+        let mut response = Response { pred: u32::from(self.pred), fault, ..Response::default() };
+        response.rd[0] = self.rd;
+        if fault != Fault::None {
+            response.fault_addr = rank | self.fault_addr;
+        }
+        response
+    }
+}
+
 type Recording = TraceWriter<Box<dyn Write + Send>>;
 
 /// Scoreboard of one unit. Events must come in the order of their cycles.
@@ -87,19 +100,7 @@ impl PortScoreboard {
     /// Creates a scoreboard of this project's unit in a configuration. Judges the order of lanes and the lane
     /// that CAST.SPIN selects, too.
     pub fn new(config: &Config) -> Self {
-        let winner_policy = match config.winner_policy {
-            WinnerPolicy::Lowest => GoesFirst::Lowest,
-            WinnerPolicy::Highest => GoesFirst::Highest,
-            WinnerPolicy::Rotating => GoesFirst::Rotating,
-        };
-        let (merge_red, merge_arrive) = (config.merge_red, config.merge_arrive);
-        let header = TraceHeader {
-            geometry: geometry(config),
-            try_wait_limit: Some(config.try_wait_limit.into()),
-            spin_hold: Some(config.spin_hold),
-            unit: Some(DeclaredUnit { winner_policy, merge_red, merge_arrive }),
-        };
-        Self::of_unit(header, config.num_cta_slots)
+        Self::of_unit(header_of(config), config.num_cta_slots)
     }
 
     /// Creates a scoreboard of any unit with this memory, and with what the header declares about it. `slots` is
@@ -156,7 +157,7 @@ impl PortScoreboard {
         Ok(())
     }
 
-    /// Completes the trace.
+    /// Writes the rest of the trace and flushes the writer.
     ///
     /// # Errors
     /// The first I/O error of the trace.
@@ -279,12 +280,7 @@ impl PortScoreboard {
             let why = Unmatched::OtherTag(item.name.tag);
             return self.unmatched(cycle, PortName::Cluster, "response", found.tag, &why);
         }
-        let fault = Fault::from_code(found.fault).unwrap_or(Fault::None);
-        let mut response = Response { pred: u32::from(found.pred), fault, ..Response::default() };
-        response.rd[0] = found.rd;
-        if fault != Fault::None {
-            response.fault_addr = item.request.ur | found.fault_addr;
-        }
+        let response = found.response(item.request.ur);
         item.answer = Some(Answer { cycle, response, passes: None });
         if self.observed {
             return self.progress(cycle);
@@ -471,7 +467,18 @@ impl PortScoreboard {
     }
 }
 
-fn geometry(config: &Config) -> Geometry {
-    let Config { num_lanes, num_banks, num_rows, bank_hash, .. } = *config;
-    Geometry { lanes: num_lanes, banks: num_banks, rows: num_rows, xor_hash: bank_hash }
+/// Header of a recording of this project's unit in a configuration. Declares all options of the unit.
+pub fn header_of(config: &Config) -> TraceHeader {
+    let winner_policy = match config.winner_policy {
+        WinnerPolicy::Lowest => GoesFirst::Lowest,
+        WinnerPolicy::Highest => GoesFirst::Highest,
+        WinnerPolicy::Rotating => GoesFirst::Rotating,
+    };
+    let Config { num_lanes, num_banks, num_rows, bank_hash, merge_red, merge_arrive, .. } = *config;
+    TraceHeader {
+        geometry: Geometry { lanes: num_lanes, banks: num_banks, rows: num_rows, xor_hash: bank_hash },
+        try_wait_limit: Some(config.try_wait_limit.into()),
+        spin_hold: Some(config.spin_hold),
+        unit: Some(DeclaredUnit { winner_policy, merge_red, merge_arrive }),
+    }
 }

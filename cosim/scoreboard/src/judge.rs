@@ -188,11 +188,10 @@ impl Worlds {
     }
 
     fn object(&mut self, objection: Objection) {
-        let better = |old: &Objection| {
-            (objection.rejection.is_undecided(), old.reordered)
-                > (old.rejection.is_undecided(), objection.reordered)
-        };
-        if self.objection.as_ref().is_none_or(better) {
+        // The number of passes is judged last, so that an order with this objection explains the values.
+        let rank =
+            |of: &Objection| (of.rejection.is_undecided(), of.rejection.about() == "passes", !of.reordered);
+        if self.objection.as_ref().is_none_or(|old| rank(&objection) > rank(old)) {
             self.objection = Some(objection);
         }
     }
@@ -227,7 +226,8 @@ impl Worlds {
                 }
             }
             if let Err(unknown) = self.judge(&mut world, step, mine) {
-                let better = |(old, _): &(World, Vec<u32>)| old.reordered && !world.reordered;
+                let rank = |world: &World, unknown: &[u32]| (unknown.is_empty(), !world.reordered);
+                let better = |(old, words): &(World, Vec<u32>)| rank(&world, &unknown) > rank(old, words);
                 if self.survivor.as_ref().is_none_or(better) {
                     self.survivor = Some((world, unknown));
                 }

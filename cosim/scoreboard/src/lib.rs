@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod arguments;
 mod item;
 mod judge;
 mod scoreboard;

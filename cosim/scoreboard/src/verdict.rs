@@ -74,6 +74,14 @@ pub struct PortVerdict {
     pub rejection: Rejection,
 }
 
+impl PortVerdict {
+    /// Lanes that are wrong, lane 0 in bit 0; the active lanes if the whole request is wrong.
+    pub fn lanes(&self) -> u32 {
+        let wrong = self.rejection.wrong_values().map_or(0, |values| values.lanes);
+        if wrong == 0 { self.request.map_or(0, |request| request.mask) } else { wrong }
+    }
+}
+
 impl fmt::Display for PortVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "cycle {}: ", self.cycle)?;

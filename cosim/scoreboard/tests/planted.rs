@@ -2,7 +2,11 @@
 
 use atoms_model::Config;
 use atoms_model::port::Out;
+use atoms_ops::{Op, Size};
+use atoms_oracle::{Response, SerialRequest};
+use atoms_scoreboard::{ClusterResponse, PortScoreboard, WarpResponse};
 use atoms_stimulus::Profile;
+use atoms_stimulus::request::{AllocationWrite, ClusterRequest};
 
 use crate::bench::Bench;
 
@@ -70,4 +74,40 @@ fn every_planted_bug_is_rejected_with_its_clause() {
         }
     }
     assert!(missed.is_empty(), "{}", missed.join("\n"));
+}
+
+/// A scoreboard with an addition of the warp port and one of the cluster port in flight, both to word 0.
+fn two_additions() -> PortScoreboard {
+    let mut scoreboard = PortScoreboard::new(&Config::default());
+    let write = AllocationWrite { slot: 0, enable: true, base: 0, size: 4096, rank: 0 };
+    scoreboard.table_write(0, &write).expect("it is accepted");
+    let (op, size) = (Op::Add as u8, Size::U32 as u8);
+    let warp = SerialRequest { op, size, mask: 1, b: [3; 32], ..SerialRequest::default() };
+    scoreboard.warp_request(1, 5, warp).expect("it is accepted");
+    let cluster = ClusterRequest { op, size, b: 1, ..ClusterRequest::default() };
+    scoreboard.cluster_request(2, &cluster).expect("it is accepted");
+    scoreboard
+}
+
+#[test]
+fn a_missing_response_is_named_before_answers_that_depend_on_it() {
+    let mut scoreboard = two_additions();
+    // 3 is the value that the warp request left.
+    let found = ClusterResponse { rd: 3, ..ClusterResponse::default() };
+    scoreboard.cluster_response(9, found).expect("it is judged later");
+    let verdict = scoreboard.finish(20, &[]).expect_err("the warp request has no response");
+    assert_eq!((verdict.rejection.clause(), verdict.request.map(|of| of.tag)), ("spec 4.6", Some(5)));
+}
+
+#[test]
+fn a_wrong_number_of_passes_is_named_if_one_order_explains_the_values() {
+    let mut scoreboard = two_additions();
+    scoreboard.cluster_response(8, ClusterResponse::default()).expect("it is judged later");
+    // The cluster request executed first and left 1.
+    let mut response = Response::default();
+    response.rd[0] = 1;
+    let found = WarpResponse { tag: 5, response, passes: Some(2), written: None };
+    let verdict = scoreboard.warp_response(9, found).expect_err("it took one pass");
+    assert_eq!(verdict.rejection.clause(), "spec 4.3");
+    scoreboard.finish(10, &[(0, 4)]).expect("the memory is known");
 }

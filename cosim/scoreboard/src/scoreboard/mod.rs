@@ -384,6 +384,11 @@ impl PortScoreboard {
     /// A request without an answer, a wrong word, or an event that was not judged before.
     pub fn finish(&mut self, cycle: u64, words: &[(u32, u32)]) -> Verdict {
         self.ending = Ending::Finish;
+        let open = |item: &Item| !item.suspended && !item.is_resolved();
+        if [PortName::Warp, PortName::Cluster].iter().any(|port| self.items.of(*port).from(0).any(open)) {
+            // The verdict on these events depends on the missing answer, which is the error to report.
+            self.pending.clear();
+        }
         self.event(cycle, Pending::End)?;
         self.event(cycle, Pending::Final(words.to_vec()))
     }

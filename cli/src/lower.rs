@@ -4,25 +4,15 @@ use std::io::Read as _;
 use std::path::Path;
 
 use atoms_builtin::{
-    Builtin, BuiltinAtArches, BuiltinRefusal, Call, CasStrength, Dialect, LoweredInstruction, expand_at,
-    lower_at,
+    Builtin, BuiltinAtArches, BuiltinRefusal, Call, CasStrength, Dialect, LowerTextError, LoweredInstruction,
+    arches_named, expand_at, lower_text,
 };
 use atoms_isa::Arch;
-use atoms_isa::ptx::{self, Module};
 use atoms_run::kernel::source::{self, Wanted};
 
 use crate::args::LowerArgs;
 use crate::output::error::{CliError, Verdict, message};
 use crate::output::{out, outln, print_json};
-
-/// Default architectures: one or more of each generation whose code can run.
-const USUAL: &[&str] = &["sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"];
-
-/// All architectures with different lowering.
-const ALL: &[&str] =
-    &["sm_50", "sm_60", "sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_107", "sm_120"];
-
-const FIRST: u16 = 50;
 
 pub(crate) fn run(args: &LowerArgs) -> Result<Verdict, CliError> {
     if args.builtins {
@@ -33,16 +23,10 @@ pub(crate) fn run(args: &LowerArgs) -> Result<Verdict, CliError> {
     }
     let ptx = args.ptx.as_deref().unwrap_or("-");
     let (name, text) = source(ptx, &args.arch)?;
-    let whole = ptx::is_module(&text);
-    let module = module(&name, &text, whole)?;
-    let arches = arches(args, whole.then_some(module.target))?;
-    let used = match (args.unused, whole) {
-        (true, _) => Some(false),
-        // A snippet does not show later reads. Lower as if the program reads the result of every instruction.
-        (false, false) => Some(true),
-        (false, true) => None,
-    };
-    let instructions = lower_at(&module, &arches, used, whole);
+    let instructions = lower_text(&name, &text, &args.arch, args.unused).map_err(|error| match error {
+        LowerTextError::Text(error) => CliError::Listing(error),
+        LowerTextError::Arch(error) => message!("--arch: {error}"),
+    })?;
     if instructions.is_empty() {
         return Err(message!(
             "{name}: nothing to lower; expected atom, red, mbarrier or an asynchronous copy"
@@ -72,40 +56,6 @@ fn source(ptx: &str, arches: &[String]) -> Result<(String, String), CliError> {
         return Ok((ptx.into(), text));
     }
     Ok(("the instruction".into(), ptx.into()))
-}
-
-/// Parses a module, or puts a module around a snippet.
-fn module<'t>(name: &str, text: &'t str, whole: bool) -> Result<Module<'t>, CliError> {
-    let wrong = |error| CliError::Listing(Box::new(error));
-    if whole {
-        return Module::parse(name, text).map_err(wrong);
-    }
-    let functions = vec![ptx::snippet(text).map_err(wrong)?];
-    let target = arch(ALL[0])?;
-    Ok(Module { version: ptx::NEWEST, target, address_size: 64, variables: Vec::new(), functions })
-}
-
-fn arch(name: &str) -> Result<Arch, CliError> {
-    Arch::from_name(name).ok_or_else(|| {
-        message!(
-            "--arch {name}: unknown architecture; expected {}, one of these with a letter such as sm_90a, or `all`",
-            ALL.join(", ")
-        )
-    })
-}
-
-fn arches(args: &LowerArgs, target: Option<Arch>) -> Result<Vec<Arch>, CliError> {
-    match (args.arch.as_slice(), target) {
-        ([], Some(target)) if target.number() < FIRST => Err(message!(
-            "the module is for {target}, but the first supported architecture is {}; choose a later one, such as --arch {}",
-            ALL[0],
-            USUAL[0]
-        )),
-        ([], Some(target)) => Ok(vec![target]),
-        ([], None) => USUAL.iter().map(|name| arch(name)).collect(),
-        ([all], _) if all == "all" => ALL.iter().map(|name| arch(name)).collect(),
-        (names, _) => names.iter().map(|name| arch(name)).collect(),
-    }
 }
 
 fn list(as_json: bool) -> Result<Verdict, CliError> {
@@ -139,7 +89,8 @@ fn builtin(args: &LowerArgs, name: &str) -> Result<Verdict, CliError> {
     }
     let used = args.unused.then_some(false);
     let target = |arch: Arch| Ok::<_, CliError>((arch, arch.to_string().parse().map_err(read)?));
-    let arches: Vec<_> = arches(args, None)?.into_iter().map(target).collect::<Result<_, _>>()?;
+    let arches = arches_named(&args.arch, None).map_err(|error| message!("--arch: {error}"))?;
+    let arches: Vec<_> = arches.into_iter().map(target).collect::<Result<_, _>>()?;
     let all = expand_at(&call, dialect, &arches, used);
     let all = all.map_err(|error| CliError::Listing(Box::new(error)))?;
     let refused = all.iter().any(BuiltinAtArches::is_refused);

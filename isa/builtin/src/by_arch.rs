@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 
 use atoms_isa::lower::LoweringRefusal;
-use atoms_isa::ptx::Module;
+use atoms_isa::ptx::{self, Module};
 use atoms_isa::{Arch, Lowered, TextError};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -28,6 +28,81 @@ pub struct LoweredInstruction {
     answers: Vec<LoweredAtArches>,
 }
 
+/// Default architectures: one or more of each generation whose code can run.
+const USUAL: &[&str] = &["sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"];
+
+/// All architectures with different lowering.
+const ALL: &[&str] =
+    &["sm_50", "sm_60", "sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_107", "sm_120"];
+
+/// Number of the first architecture of `ALL`.
+const FIRST: u16 = 50;
+
+/// Reason why [`lower_text`] cannot lower a text.
+#[derive(Debug, thiserror::Error)]
+pub enum LowerTextError {
+    /// The text is neither a PTX module nor PTX instructions.
+    #[error(transparent)]
+    Text(Box<TextError>),
+    /// An architecture is unknown, or too early.
+    #[error("{0}")]
+    Arch(String),
+}
+
+/// Returns the architectures with these names; `all` names all with different lowering. Without a name: `target`,
+/// or the usual ones.
+///
+/// # Errors
+/// The text of the error: an unknown name, or a target that is too early.
+pub fn arches_named(names: &[String], target: Option<Arch>) -> Result<Vec<Arch>, String> {
+    let arch = |name: &str| {
+        Arch::from_name(name).ok_or_else(|| {
+            let known = ALL.join(", ");
+            format!("unknown architecture `{name}`; expected {known}, one of these with a letter such as sm_90a, or `all`")
+        })
+    };
+    match (names, target) {
+        ([], Some(target)) if target.number() < FIRST => Err(format!(
+            "the module is for {target}, but the first supported architecture is {}; choose a later one, such as {}",
+            ALL[0], USUAL[0]
+        )),
+        ([], Some(target)) => Ok(vec![target]),
+        ([], None) => USUAL.iter().map(|name| arch(name)).collect(),
+        ([all], _) if all == "all" => ALL.iter().map(|name| arch(name)).collect(),
+        (names, _) => names.iter().map(|name| arch(name)).collect(),
+    }
+}
+
+/// Lowers the atomics, mbarrier operations and copies of a PTX module or of loose PTX instructions. `name` is for
+/// messages, `arches` as for [`arches_named`]. `unused` lowers as if the program reads no result.
+///
+/// # Errors
+/// [`LowerTextError`].
+pub fn lower_text(
+    name: &str,
+    text: &str,
+    arches: &[String],
+    unused: bool,
+) -> Result<Vec<LoweredInstruction>, LowerTextError> {
+    let wrong = |error| LowerTextError::Text(Box::new(error));
+    let whole = ptx::is_module(text);
+    let module = if whole {
+        Module::parse(name, text).map_err(wrong)?
+    } else {
+        let functions = vec![ptx::snippet(text).map_err(wrong)?];
+        let target = arches_named(&[ALL[0].into()], None).map_err(LowerTextError::Arch)?[0];
+        Module { version: ptx::NEWEST, target, address_size: 64, variables: Vec::new(), functions }
+    };
+    let arches = arches_named(arches, whole.then_some(module.target)).map_err(LowerTextError::Arch)?;
+    let used = match (unused, whole) {
+        (true, _) => Some(false),
+        // A snippet does not show later reads. Lower as if the program reads the result of every instruction.
+        (false, false) => Some(true),
+        (false, true) => None,
+    };
+    Ok(lower_at(&module, &arches, used, whole))
+}
+
 /// Lowers each instruction of `module` for each architecture in `arches`. Architectures with the same machine
 /// code are listed together.
 ///
@@ -35,7 +110,7 @@ pub struct LoweredInstruction {
 /// With `None` a result is used if another instruction of the module reads the register. `whole` is true for
 /// a complete module of the user, false for loose instructions. With `true`, the output names the kernel and
 /// the line of each instruction.
-pub fn lower_at(
+fn lower_at(
     module: &Module<'_>,
     arches: &[Arch],
     used: Option<bool>,

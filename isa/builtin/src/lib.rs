@@ -21,7 +21,10 @@ mod refusal;
 mod text;
 mod types;
 
-pub use by_arch::{BuiltinAtArches, BuiltinResult, LoweredInstruction, LoweredResult, expand_at, lower_at};
+pub use by_arch::{
+    BuiltinAtArches, BuiltinResult, LowerTextError, LoweredInstruction, LoweredResult, arches_named,
+    expand_at, lower_text,
+};
 pub use machine::{Hint, atom_text, membar_text};
 pub use name::{Builtin, BuiltinOp, NameForm, NameScope};
 pub use operand::{Argument, MemoryOrder, NumberedOperand, PtxTarget, ThreadScope};

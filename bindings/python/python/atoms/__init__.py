@@ -1,0 +1,281 @@
+"""Reference for the shared-memory atomic unit of a GPU: scoreboard, kernel runs, lowering, measurements.
+
+`Scoreboard` judges an own unit from its ports, for example in cocotb. `run`, `lower` and `explore` return dictionaries and
+lists that pandas reads. Clauses such as `spec 4.5` are those of docs/spec.md of the ATOMS repository.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, Union
+
+from ._atoms import OPS, SIZES, NativeScoreboard, Rejected, Undecided
+from . import _atoms
+
+__all__ = ["OPS", "SIZES", "Rejected", "Scoreboard", "Undecided", "explore", "lower", "run"]
+
+#: Values of the lanes: a sequence or array of integers, lane 0 first; an array (lanes, 4) of 32-bit words, low word first,
+#: for values of 128 bits; or one packed integer (or cocotb LogicArray) as read from the port.
+Lanes = Any
+
+#: Words of memory: a dictionary from index to value, or an array of all words from index 0. The index of a word is its
+#: physical byte address / 4.
+Words = Any
+
+#: Events of one kind: a dictionary of arrays, a structured array, or a data frame.
+Events = Any
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+class Scoreboard:
+    """Scoreboard of one unit, whose memory starts as zeros.
+
+    Report the events that a monitor sees at the ports, in the order of the clock cycles. Any latency and any order that the
+    ports allow is accepted. A call raises `Rejected` if the unit breaks a clause of the specification, and `Undecided` if
+    that cannot be decided. The verdict on a request can come with a later event, at the latest with `finish`.
+
+    `config` names a configuration of rtl/configs.toml with optional changes (`default`, `small,num_banks=8`), or of a file
+    (`my_configs.toml:NAME`). `observed`: the testbench reports each cluster request that executes, with `executed`, and the
+    words that each request writes. `record` is a file for the trace that `atoms check` reads; `close`, or the end of a
+    `with` block, completes it.
+
+    >>> scoreboard = Scoreboard("default")
+    >>> scoreboard.cta_write(0, slot=0, base_row=0, size_bytes=4096)
+    >>> scoreboard.warp_request(1, tag=5, op="ADD", size="u32", ra=[64, 64], b=[1, 1], mask=0b11)
+    >>> scoreboard.warp_response(9, tag=5, rd=[0, 1])
+    >>> scoreboard.warp_request(10, tag=6, op="ADD", size="u32", ra=[64], b=[1], mask=0b1)
+    >>> try:
+    ...     scoreboard.warp_response(19, tag=6, rd=[1])
+    ... except Rejected as rejected:
+    ...     print(rejected.clause, rejected.lanes, rejected.address, rejected.got)
+    spec 4.5 1 64 1
+    """
+
+    def __init__(self, config: str = "default", *, observed: bool = False, record: Path | None = None) -> None:
+        self._native = NativeScoreboard(config, observed, None if record is None else os.fspath(record))
+
+    # The names of the arguments are the names of the native interface.
+
+    def cta_write(
+        self, cycle: int, slot: int, base_row: int, size_bytes: int, rank: int = 0, enable: bool = True
+    ) -> None:
+        """Reports an accepted write of the CTA table."""
+        self._native.report("cta_write", locals())
+
+    def cta_result(self, cycle: int, slot: int, refused: bool) -> None:
+        """Reports if the unit refused the last write of a slot (`cta_reject_o`). Optional."""
+        self._native.report("cta_result", locals())
+
+    def warp_request(
+        self,
+        cycle: int,
+        tag: int,
+        op: int | str,
+        size: int | str,
+        ra: Lanes,
+        b: Lanes | None = None,
+        c: Lanes | None = None,
+        *,
+        mask: int | None = None,
+        red: bool = False,
+        absolute: bool = False,
+        scale: int = 0,
+        slot: int = 0,
+        imm: int = 0,
+        ur: int = 0,
+    ) -> None:
+        """Reports a request that the warp port accepted. `op` and `size` are codes, or names such as `CAST.SPIN` and `u32`.
+        Without `mask`, all lanes are active."""
+        self._native.report("warp_request", locals())
+
+    def warp_response(
+        self,
+        cycle: int,
+        tag: int,
+        rd: Lanes | None = None,
+        pred: int = 0,
+        fault: int = 0,
+        fault_lane: int = 0,
+        fault_addr: int = 0,
+        *,
+        passes: int | None = None,
+        written: Words | None = None,
+    ) -> None:
+        """Reports a response of the warp port, in the cycle in which it appears. `passes` is the number of passes, if the
+        unit states it. `written` has all words that the request wrote, if they are observed."""
+        self._native.report("warp_response", locals())
+
+    def cluster_request(
+        self,
+        cycle: int,
+        tag: int,
+        op: int | str,
+        size: int | str,
+        addr: int,
+        b: Any = None,
+        c: Any = None,
+        *,
+        red: bool = False,
+        slot: int = 0,
+    ) -> None:
+        """Reports a request that the cluster port accepted."""
+        self._native.report("cluster_request", locals())
+
+    def cluster_response(
+        self, cycle: int, tag: int, rd: Any = None, pred: int = 0, fault: int = 0, fault_addr: int = 0
+    ) -> None:
+        """Reports a response of the cluster port, in the cycle in which it appears."""
+        self._native.report("cluster_response", locals())
+
+    def executed(self, cycle: int, written: Words | None = None) -> None:
+        """Reports that the oldest cluster request that has not executed executed in this cycle, and wrote these words. Only
+        with `observed`."""
+        self._native.report("executed", locals())
+
+    def suspended(self, cycle: int, tag: int) -> None:
+        """Reports that the unit suspended the MBAR.TRY_WAIT with this tag. Optional; then the exact end of the wait is
+        judged."""
+        self._native.report("suspended", locals())
+
+    def wake_up(self, cycle: int, tag: int, pred: int) -> None:
+        """Reports a wake-up, in the cycle in which it appears."""
+        self._native.report("wake_up", locals())
+
+    def quiet(self, first: int, cycle: int) -> None:
+        """Reports that from cycle `first` to `cycle` no wake-up was offered and no answer was left untaken. Optional; then a
+        wait that should have ended is found before the end of the run."""
+        self._native.report("quiet", locals())
+
+    def reset(self, cycle: int, written: Words | None = None) -> None:
+        """Reports a reset. `written` has all words that requests without an answer wrote. Without it, the words that these
+        requests may write are unknown until `set_words`."""
+        self._native.report("reset", locals())
+
+    def set_words(self, cycle: int, words: Words) -> None:
+        """Sets words of memory from outside the unit, as a backdoor write does."""
+        self._native.report("set_words", locals())
+
+    def finish(self, cycle: int, words: Words | None = None) -> None:
+        """Judges the end of the run: requests without an answer, events not judged so far, and words of memory that were
+        read out."""
+        self._native.report("finish", locals())
+
+    def judge(self, **events: Events) -> list[Rejected | Undecided]:
+        """Reports many events at once, in the order of their cycles. Returns the verdicts against them, and raises none;
+        judging ends with the first `Undecided`.
+
+        Each argument has the name of a method for single events, and one column for each argument of the method, with one
+        row for each event. `op` and `size` are codes.
+
+        >>> scoreboard = Scoreboard()
+        >>> verdicts = scoreboard.judge(
+        ...     cta_write={"cycle": [0], "slot": [0], "base_row": [0], "size_bytes": [4096]},
+        ...     warp_request={"cycle": [1, 2], "tag": [0, 1], "op": [OPS["ADD"]] * 2, "size": [SIZES["u32"]] * 2,
+        ...                   "mask": [1, 1], "ra": [[64], [64]], "b": [[5], [5]]},
+        ...     warp_response={"cycle": [10, 12], "tag": [0, 1], "rd": [[0], [7]]})
+        >>> [(verdict.clause, verdict.number, verdict.got) for verdict in verdicts]
+        [('spec 4.5', 1, 7)]
+        """
+        return self._native.judge(events)
+
+    def word_index(self, row: int, bank: int) -> int:
+        """Index of the word that `bank` holds in `row`: its physical byte address / 4."""
+        return self._native.word_index(row, bank)
+
+    @property
+    def judged(self) -> int:
+        """Number of requests judged so far."""
+        return self._native.judged
+
+    @property
+    def unjudged(self) -> int:
+        """Number of requests that were not judged: they access a word that a rejected request, or a reset, left unknown."""
+        return self._native.unjudged
+
+    def close(self) -> None:
+        """Completes the trace."""
+        self._native.close()
+
+    def __enter__(self) -> Scoreboard:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def run(
+    kernel: Path, launch: Path | Mapping[str, Any], *, config: str = "default", arch: str | None = None, on: str = "model"
+) -> dict[str, Any]:
+    """Runs a kernel on the unit, with the oracle, and returns what `atoms run --json` prints, and the content of each buffer
+    as an array (`data`).
+
+    `kernel` is a file with PTX or a SASS listing, or such a text. `launch` is a launch file (docs/launch-files.md), or its
+    content as a dictionary. `on` is `model`, `lockstep` or `rtl`; the last two need the RTL, from a checkout around the
+    working folder or from the folder in the environment variable ATOMS_RTL.
+
+    >>> count = '''
+    ... .version 8.0
+    ... .target sm_90
+    ... .address_size 64
+    ... .visible .entry count(.param .u64 out) {
+    ...     .reg .u32 %r<4>; .reg .u64 %rd<2>;
+    ...     .shared .u32 counter;
+    ...     mov.u32 %r1, counter;
+    ...     atom.shared.add.u32 %r2, [%r1], 1;
+    ...     bar.sync 0;
+    ...     ld.shared.u32 %r3, [%r1];
+    ...     ld.param.u64 %rd1, [out];
+    ...     st.global.u32 [%rd1], %r3;
+    ...     ret;
+    ... }
+    ... '''
+    >>> launch = {"kernel": "count", "grid": 1, "block": 64, "param": [{"name": "out", "type": "u32", "zeros": 1}]}
+    >>> result = run(count, launch)
+    >>> result["buffers"][0]["data"], result["requests"]["POPC.INC"]
+    (array([64], dtype=uint32), 2)
+    """
+    return _atoms.run(os.fspath(kernel), _launch(launch), config, arch, on)
+
+
+def lower(ptx: Path, arch: str | Sequence[str] = (), *, unused: bool = False) -> list[dict[str, Any]]:
+    """Lowers the atomics, mbarrier operations and asynchronous copies of PTX to machine code. Returns what `atoms lower
+    --json` prints.
+
+    `ptx` is a file, or a module or instructions as text. `arch` has names such as `sm_90`, or `all`. `unused` lowers as if
+    the program reads no result.
+
+    >>> lowered = lower("atom.shared.add.u32 %r1, [%r2], 1;", "sm_90")
+    >>> lowered[0]["targets"]
+    ['sm_90']
+    """
+    return _atoms.lower(os.fspath(ptx), [arch] if isinstance(arch, str) else list(arch), unused)
+
+
+def explore(
+    workload: Path,
+    *,
+    config: str = "default",
+    settings: Mapping[str, Any] | None = None,
+    launch: Path | Mapping[str, Any] | None = None,
+    seed: int = 1,
+    on: str = "model",
+) -> dict[str, Any]:
+    """Measures a workload on a configuration. Returns what `atoms explore run --json` prints.
+
+    `workload` is a generated workload (`atoms explore workloads`) with `settings`, or a kernel with `launch`, as in `run`.
+    `on` is `model`, or `lockstep`, which also certifies the result on the RTL.
+
+    >>> measured = [explore("histogram", config=f"default,num_banks={banks}") for banks in (16, 32)]
+    >>> [(one["parameters"]["num_banks"], one["measurement"]["cycles"]) for one in measured]
+    [(16, 2261), (32, 1614)]
+
+    `pandas.json_normalize(measured)` is a table of them.
+    """
+    pairs = [(name, str(value)) for name, value in (settings or {}).items()]
+    return _atoms.explore(os.fspath(workload), config, pairs, None if launch is None else _launch(launch), seed, on)
+
+
+def _launch(launch: Path | Mapping[str, Any]) -> Any:
+    return os.fspath(launch) if isinstance(launch, (str, os.PathLike)) else dict(launch)

@@ -1,0 +1,44 @@
+from typing import Any, final, type_check_only
+
+__all__ = ["NativeScoreboard", "OPS", "Rejected", "SIZES", "Undecided", "explore", "lower", "run"]
+
+OPS: dict[str, int]
+SIZES: dict[str, int]
+
+@type_check_only
+class _Verdict:
+    """Fields of `Rejected` and `Undecided`."""
+
+    clause: str
+    about: str
+    cycle: int
+    lanes: int
+    address: int | None
+    expected: int | None
+    got: int | None
+    port: str | None
+    number: int | None
+    tag: int | None
+    op: str | None
+    accepted: int | None
+
+class Rejected(AssertionError, _Verdict): ...
+class Undecided(RuntimeError, _Verdict): ...
+
+@final
+class NativeScoreboard:
+    def __new__(cls, config: str, observed: bool, record: str | None) -> NativeScoreboard: ...
+    def report(self, kind: str, arguments: dict[str, Any]) -> None: ...
+    def judge(self, batches: dict[str, Any]) -> list[Rejected | Undecided]: ...
+    def close(self) -> None: ...
+    def word_index(self, row: int, bank: int) -> int: ...
+    @property
+    def judged(self) -> int: ...
+    @property
+    def unjudged(self) -> int: ...
+
+def run(kernel: str, launch: Any, config: str, arch: str | None, on: str) -> dict[str, Any]: ...
+def lower(ptx: str, arches: list[str], unused: bool) -> list[dict[str, Any]]: ...
+def explore(
+    workload: str, config: str, settings: list[tuple[str, str]], launch: Any, seed: int, on: str
+) -> dict[str, Any]: ...

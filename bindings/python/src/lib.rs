@@ -1,0 +1,32 @@
+//! Native part of the Python package `atoms`: the scoreboard, runs of kernels, lowering, measurements.
+//!
+//! The docstrings of this crate are the Python documentation; their examples run as doctests.
+
+#![forbid(unsafe_code)]
+
+mod array;
+mod event;
+mod run;
+mod scoreboard;
+mod verdict;
+
+use std::collections::BTreeMap;
+
+use atoms_ops::{Op, Size};
+use pyo3::prelude::*;
+
+/// Reference for the shared-memory atomic unit of a GPU.
+#[pymodule]
+fn _atoms(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let python = module.py();
+    module.add_class::<scoreboard::NativeScoreboard>()?;
+    module.add("Rejected", python.get_type::<verdict::Rejected>())?;
+    module.add("Undecided", python.get_type::<verdict::Undecided>())?;
+    module.add_function(wrap_pyfunction!(run::run, module)?)?;
+    module.add_function(wrap_pyfunction!(run::lower, module)?)?;
+    module.add_function(wrap_pyfunction!(run::explore, module)?)?;
+    let ops: BTreeMap<_, _> = Op::ALL.iter().map(|op| (op.to_string(), *op as u8)).collect();
+    let sizes: BTreeMap<_, _> = Size::ALL.iter().map(|size| (size.to_string(), *size as u8)).collect();
+    module.add("OPS", ops)?;
+    module.add("SIZES", sizes)
+}

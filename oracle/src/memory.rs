@@ -234,3 +234,140 @@ pub(crate) fn too_many(word: u32) -> Rejection {
         u64::from(word) * 4
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn region(words: &[u32], worlds: &[&[u32]]) -> Region {
+        Region { words: words.to_vec(), worlds: worlds.iter().map(|world| world.to_vec()).collect() }
+    }
+
+    /// One word with these possible values.
+    fn one_of(word: u32, values: impl IntoIterator<Item = u32>) -> Region {
+        Region { words: vec![word], worlds: values.into_iter().map(|value| vec![value]).collect() }
+    }
+
+    fn memory(regions: impl IntoIterator<Item = Region>) -> Memory {
+        let mut memory = Memory::new(8);
+        regions.into_iter().for_each(|region| memory.put(region));
+        memory
+    }
+
+    type Worlds = (Vec<u32>, Vec<Vec<u32>>);
+
+    fn plain(regions: impl IntoIterator<Item = Region>) -> Vec<Worlds> {
+        regions.into_iter().map(|region| (region.words, region.worlds)).collect()
+    }
+
+    /// Regions of a memory, each with sorted words and values, in order of the first word.
+    fn regions(memory: &Memory) -> Vec<Worlds> {
+        let mut regions = plain(memory.regions.values().map(Region::sorted));
+        regions.iter_mut().for_each(|(_, worlds)| worlds.sort_unstable());
+        regions.sort_unstable();
+        regions
+    }
+
+    fn parts(words: &[u32], worlds: &[&[u32]]) -> Vec<Worlds> {
+        plain(region(words, worlds).independent_parts())
+    }
+
+    #[test]
+    fn sorting_moves_values_with_their_words() {
+        let sorted = region(&[7, 2, 5], &[&[70, 20, 50], &[71, 21, 51]]).sorted();
+        assert_eq!(plain([sorted]), plain([region(&[2, 5, 7], &[&[20, 50, 70], &[21, 51, 71]])]));
+    }
+
+    #[test]
+    fn words_with_all_combinations_become_parts() {
+        let all = [&[1, 3][..], &[1, 4], &[1, 5], &[2, 3], &[2, 4], &[2, 5]];
+        let expected = [one_of(6, [1, 2]), one_of(7, [3, 4, 5]), region(&[], &[&[]])];
+        assert_eq!(parts(&[6, 7], &all), plain(expected));
+    }
+
+    /// 3 + 2 = 5: a sum in place of the product would split five of the six combinations.
+    #[test]
+    fn a_missing_combination_keeps_words_together() {
+        let five = [&[1, 3][..], &[1, 4], &[1, 5], &[2, 3], &[2, 4]];
+        assert_eq!(parts(&[6, 7], &five), plain([region(&[6, 7], &five)]));
+        let two = [&[1, 3][..], &[2, 4]];
+        assert_eq!(parts(&[6, 7], &two), plain([region(&[6, 7], &two)]));
+    }
+
+    #[test]
+    fn independent_words_between_dependent_words_become_parts() {
+        let world = |(a, b, c)| [a, b, c, a + 1];
+        let all = [1, 2].map(|a| [(a, 5, 8), (a, 5, 9), (a, 6, 8), (a, 6, 9)].map(world));
+        let all: Vec<&[u32]> = all.iter().flatten().map(<[u32; 4]>::as_slice).collect();
+        let expected = [one_of(1, [5, 6]), one_of(2, [8, 9]), region(&[0, 3], &[&[1, 2], &[2, 3]])];
+        assert_eq!(parts(&[0, 1, 2, 3], &all), plain(expected));
+    }
+
+    #[test]
+    fn a_word_with_one_value_becomes_a_part() {
+        let expected = [one_of(5, [9]), region(&[4, 6], &[&[1, 3], &[2, 4]])];
+        assert_eq!(parts(&[4, 5, 6], &[&[1, 9, 3], &[2, 9, 4]]), plain(expected));
+    }
+
+    #[test]
+    fn equal_memories_merge_in_any_order_of_words() {
+        let mut mine = memory([region(&[3, 1], &[&[30, 10], &[31, 11]])]);
+        let theirs = memory([region(&[1, 3], &[&[11, 31], &[10, 30]])]);
+        assert!(mine.merge(&theirs, false));
+        assert_eq!(regions(&mine), plain([region(&[1, 3], &[&[10, 30], &[11, 31]])]));
+        assert!(memory([]).merge(&memory([]), false));
+    }
+
+    /// The first and the last word differ: the merged words depend on each other.
+    #[test]
+    fn words_that_differ_merge_into_one_region() {
+        let (mut mine, mut theirs) = (memory([]), memory([]));
+        [(0, 1), (7, 3), (4, 9)].into_iter().for_each(|(word, value)| mine.set(word, value));
+        [(0, 2), (7, 5), (4, 9)].into_iter().for_each(|(word, value)| theirs.set(word, value));
+        assert!(mine.merge(&theirs, true));
+        assert_eq!(regions(&mine), plain([region(&[0, 7], &[&[1, 3], &[2, 5]])]));
+        assert_eq!((mine.word(4), mine.is_known(4), mine.is_known(0)), (9, true, false));
+    }
+
+    #[test]
+    fn independent_words_stay_apart_after_a_merge() {
+        let (mut mine, mut theirs) = (memory([one_of(1, [3, 4])]), memory([one_of(1, [3, 4])]));
+        mine.set(0, 1);
+        theirs.set(0, 2);
+        assert!(mine.merge(&theirs, true));
+        assert_eq!(regions(&mine), plain([one_of(0, [1, 2]), one_of(1, [3, 4])]));
+    }
+
+    #[test]
+    fn memories_that_differ_merge_only_with_widen() {
+        let both = || memory([one_of(2, [5, 6])]);
+        let only = |value| memory([one_of(2, [value])]);
+        for (mine, theirs) in [(both(), only(5)), (only(6), both()), (only(5), only(6))] {
+            let mut merged = mine.clone();
+            assert!(!merged.merge(&theirs, false));
+            assert_eq!(merged.possible(2), mine.possible(2), "unchanged");
+            assert!(merged.merge(&theirs, true));
+            assert_eq!(merged.possible(2), [5, 6]);
+        }
+    }
+
+    #[test]
+    fn a_merge_leaves_at_most_max_worlds() {
+        let most = MAX_WORLDS as u32;
+        let mut mine = memory([one_of(2, 1..most)]);
+        assert!(mine.merge(&memory([one_of(2, [most])]), true));
+        assert_eq!(mine.possible(2).len(), MAX_WORLDS);
+        assert!(!mine.merge(&memory([one_of(2, [most + 1])]), true));
+        assert_eq!(mine.possible(2).len(), MAX_WORLDS, "unchanged");
+    }
+
+    #[test]
+    fn joined_regions_have_at_most_max_worlds() {
+        let two = |values| memory([one_of(1, 0..64), one_of(2, 0..values)]);
+        assert_eq!(two(64).joined(&[1, 2]).expect("64 x 64 combinations").worlds.len(), MAX_WORLDS);
+        assert!(two(65).joined(&[1, 2]).expect_err("64 x 65 combinations").is_undecided());
+        let (mut mine, mut theirs) = (two(65), memory([]));
+        assert!(!mine.merge(&memory([]), true) && !theirs.merge(&two(65), true));
+        assert_eq!((regions(&mine).len(), regions(&theirs).len()), (2, 0), "unchanged");
+    }
+}

@@ -5,6 +5,7 @@ mod brute_force;
 mod objects;
 mod order;
 mod passes;
+mod port_orders;
 mod posted;
 mod rejections;
 mod serial;

@@ -2,3 +2,4 @@
 
 mod inside;
 mod lockstep;
+mod ports_page;

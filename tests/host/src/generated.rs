@@ -21,6 +21,8 @@ pub const TESTS: &[GeneratedBy] = &[
     GeneratedBy { files: &["docs/builtins.md"], folder: "isa/builtin", target: &["--test", "integration"], name: "page::the_page_is_up_to_date" },
     GeneratedBy { files: &["docs/profiles.md"], folder: "cosim/stimulus", target: &["--lib"], name: "tests::the_page_has_every_key" },
     GeneratedBy { files: &["docs/reports.md"], folder: "cosim", target: &["--lib"], name: "usage::stack::tests::the_page_has_every_class" },
+    GeneratedBy { files: &["docs/ports.md"], folder: "cosim", target: &["--test", "integration"], name: "ports_page::the_page_has_every_port" },
+    GeneratedBy { files: &["docs/images/ports_cta.svg", "docs/images/ports_cta.json", "docs/images/ports_warp.svg", "docs/images/ports_warp.json", "docs/images/ports_cluster.svg", "docs/images/ports_cluster.json", "docs/images/ports_wait.svg", "docs/images/ports_wait.json"], folder: "cosim", target: &["--test", "integration"], name: "ports_page::the_pictures_show_the_cases" },
     GeneratedBy { files: &["docs/coverage.md"], folder: "cosim/coverage", target: &["--test", "integration"], name: "coverage_page::the_page_lists_the_groups" },
     GeneratedBy { files: &["docs/explore.md"], folder: "explore", target: &["--test", "integration"], name: "page::the_page_has_every_workload" },
     GeneratedBy { files: &["docs/calibration.md"], folder: "explore", target: &["--test", "integration"], name: "calibration::the_page_has_every_residual" },

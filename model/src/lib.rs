@@ -1,6 +1,9 @@
-//! Bit- and cycle-accurate model of the shared-memory atomic unit, one module per RTL module.
+#![doc = include_str!("../README.md")]
 //!
-//! The model is pure: it uses no files and no printing, and time advances only when the caller calls `tick`.
+//! # Design
+//!
+//! One module per RTL module. The model is pure: it uses no files and no printing, and time advances only when the
+//! caller calls [`Unit::tick`] or [`Unit::clock`].
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -1,7 +1,9 @@
-//! The operation table of the unit, [`OPS`]: the single source of names, codes, legal sizes and properties.
+#![doc = include_str!("../README.md")]
 //!
-//! The table is a crate of its own, so that the serial oracle can name an operation without access to the
-//! model.
+//! # Design
+//!
+//! [`OPS`] is the single source of names, codes, legal sizes and properties. The table is a crate of its own, so that
+//! the serial oracle can name an operation without access to the model.
 //! Two committed texts are derived from the table: `rtl/atoms_op_pkg.sv` ([`rtl_package`]) and the table in
 //! `docs/spec.md` ([`spec_table`]). Tests check that both are up to date.
 //!

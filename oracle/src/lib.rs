@@ -1,4 +1,6 @@
-//! The serial oracle: checks if some one-at-a-time order of the lanes explains an observation.
+#![doc = include_str!("../README.md")]
+//!
+//! # Design
 //!
 //! [`Checker`] holds the memory before a request. It gets the request, the response and, if the banks were
 //! observed, the words written. It accepts exactly the observations that *some* order of the lanes explains

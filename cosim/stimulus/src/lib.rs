@@ -1,3 +1,7 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # Modules
+//!
 //! Requests to the unit as values ([`request`]), its configurations ([`configs`]), and random requests.
 //!
 //! [`RandomStimulus`] draws requests with values at which operations change behaviour, with conflicts, and

@@ -7,5 +7,6 @@ mod command_line;
 mod elsewhere;
 mod every_command;
 mod kernel_text;
+mod recorded;
 mod regress;
 mod repro;

@@ -427,6 +427,9 @@ pub(crate) struct CheckArgs {
     /// Recorded trace (docs/trace-format.md) or capture of a GPU; - reads stdin
     #[arg(value_name = "TRACE.jsonl")]
     pub(crate) trace: PathBuf,
+    /// Write a wave (.vcd, .fst) of the requests, with a GTKWave save file
+    #[arg(long = "trace", value_name = "FILE", help_heading = OUTPUT)]
+    pub(crate) wave: Option<PathBuf>,
     /// Print JSON
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,

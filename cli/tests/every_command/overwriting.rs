@@ -31,6 +31,7 @@ const OUTPUTS: &[Output] = &[
     Output { command: "cosim",   option: "--record", prefix: "",     arguments: COSIM, inputs: &["profile.toml", "rtl"] },
     Output { command: "cosim",   option: "--trace",  prefix: "",     arguments: CASE,  inputs: &["case.json", "rtl"] },
     Output { command: "cosim",   option: "--record", prefix: "",     arguments: CASE,  inputs: &["case.json", "rtl"] },
+    Output { command: "check",   option: "--trace",  prefix: "",     arguments: &["accepted.jsonl"], inputs: &["accepted.jsonl", "rtl"] },
     Output { command: "repro",   option: "--trace",  prefix: "",     arguments: &["bundle"], inputs: &["bundle", "rtl"] },
     Output { command: "wave at", option: "--output", prefix: "",     arguments: &["case.json", "--cycle", "4"], inputs: &["case.json", "rtl"] },
     Output { command: "wave at", option: "--output", prefix: "",     arguments: &["--cycle", "4", "--profile", "profile.toml"], inputs: &["profile.toml", "rtl"] },
@@ -108,7 +109,9 @@ fn place(name: &str) -> std::path::PathBuf {
     fs::write(place.join("launch.toml"), launch).expect("written");
     fs::write(place.join("values.bin"), [0; 4]).expect("written");
     fs::write(place.join("expected.bin"), [128, 0, 0, 0]).expect("written");
-    fs::copy(folder().join("first_wave.vcd"), place.join("first_wave.vcd")).expect("a copy");
+    for name in ["accepted.jsonl", "first_wave.vcd"] {
+        fs::copy(folder().join(name), place.join(name)).expect("a copy");
+    }
     fs::write(place.join("profile.toml"), "repeat = 0.5\n").expect("written");
     let case =
         std::path::Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("tests/vectors/first_wave.json");

@@ -77,3 +77,21 @@ signals! {
         instruction: Text,
     }
 }
+signals! {
+    /// Response to a request of a recorded trace.
+    struct ResponseFields { fault: Bits(2), fault_lane: Bits(8), fault_addr: Bits(32), pred: Bits(32), }
+
+    /// Allocation of a CTA slot in a recorded trace.
+    struct SlotFields { text: Text, base_row: Bits(32), size_bytes: Bits(32), rank: Bits(8), }
+
+    /// Rejection by the oracle. A field without a value is unknown (`x`).
+    struct VerdictFields {
+        text: Text,
+        request: Bits(64),
+        clause: Text,
+        lanes: Bits(32),
+        address: Bits(32),
+        expected: Bits(128),
+        got: Bits(128),
+    }
+}

@@ -4,6 +4,7 @@ mod fields;
 mod inside;
 mod layout;
 mod ports;
+mod recorded;
 mod requests;
 mod tracks;
 mod transactions;
@@ -26,6 +27,7 @@ use crate::mismatch::{Difference, Subject};
 
 use inside::{InsideChanges, InsideSignals, InsideValues};
 use ports::{CyclePins, PortSignals, PortValues};
+pub use recorded::{RecordedWave, RecordedWaveError};
 pub use requests::{
     RequestKind, RequestTransaction, WaveRequest, WaveRequestError, lacks_fields, wave_requests,
 };

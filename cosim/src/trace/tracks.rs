@@ -155,9 +155,9 @@ impl RequestPlace {
         self.is_stale |= self.held.take().is_some();
     }
 
-    pub(super) fn show(
+    pub(super) fn show<T: Default>(
         &mut self,
-        trace: &mut WaveTrace<CycleValues>,
+        trace: &mut WaveTrace<T>,
         held: Option<&Inside>,
         config: &Config,
     ) {
@@ -242,8 +242,8 @@ pub(super) fn hexadecimal(text: &mut String, number: u64) {
 }
 
 /// Sets operation and size by name, or by code if they have no name.
-pub(super) fn set_op(
-    trace: &mut WaveTrace<CycleValues>,
+pub(super) fn set_op<T: Default>(
+    trace: &mut WaveTrace<T>,
     [op, size]: [Signal; 2],
     op_code: u8,
     size_code: u8,

@@ -460,7 +460,7 @@ fn places(config: &Config) -> usize {
 }
 
 /// Defines a scope `what` with scopes `what00`, `what01` and so on.
-fn numbered<T>(
+pub(super) fn numbered<T>(
     d: &mut Definition,
     what: &str,
     count: usize,

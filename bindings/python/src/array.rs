@@ -42,7 +42,7 @@ impl<'py> Array<'py> {
         }
         if array.getattr("size")?.extract::<usize>()? > 0 && array.call_method0("min")?.lt(0)? {
             return Err(value_error(format!(
-                "`{name}` has a negative element; use `array.view(numpy.uint32)`"
+                "`{name}` has a negative element; expected 0 to 2**32 - 1, as `array.view(numpy.uint32)` gives"
             )));
         }
         let long = array.call_method1("astype", ("uint64",))?;
@@ -138,10 +138,15 @@ impl<'py> Array<'py> {
     }
 }
 
-/// Bytes of a packed integer, low byte first. None if the value is an array. A LogicArray of cocotb is an integer.
-fn packed<const BYTES: usize>(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<[u8; BYTES]>> {
+/// True for a list or an array. A LogicArray of cocotb is an integer.
+pub(crate) fn is_array(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let is_list = value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>();
-    if is_list || value.hasattr("__array__")? && value.getattr("ndim")?.extract::<usize>()? > 0 {
+    Ok(is_list || value.hasattr("__array__")? && value.getattr("ndim")?.extract::<usize>()? > 0)
+}
+
+/// Bytes of a packed integer, low byte first. None if the value is an array.
+fn packed<const BYTES: usize>(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<[u8; BYTES]>> {
+    if is_array(value)? {
         return Ok(None);
     }
     let number = value.py().get_type::<PyInt>().call1((value,))?;
@@ -168,7 +173,13 @@ pub(crate) fn wide(name: &str, value: &Bound<'_, PyAny>) -> PyResult<[u128; LANE
             let words = bytes.as_chunks::<16>().0;
             std::array::from_fn(|lane| u128::from_le_bytes(words[lane]))
         }
-        None => Array::new(name, value)?.wide(None)?,
+        // A list can have integers of more than 64 bits, which no array has.
+        None => match value.extract::<Vec<u128>>() {
+            Ok(list) if value.is_instance_of::<PyList>() && list.len() <= LANES => {
+                std::array::from_fn(|lane| list.get(lane).copied().unwrap_or(0))
+            }
+            _ => Array::new(name, value)?.wide(None)?,
+        },
     })
 }
 

@@ -7,7 +7,7 @@ use atoms_stimulus::request::{AllocationWrite, ClusterRequest};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-use crate::array::{Array, LANES, memory, narrow, value_error, wide};
+use crate::array::{Array, LANES, is_array, memory, narrow, value_error, wide};
 
 /// Kinds of events in the order in which events of one cycle are reported, with their columns, required ones first, and
 /// the number of required columns.
@@ -194,6 +194,18 @@ impl<'a, 'py> Source<'a, 'py> {
         }
     }
 
+    /// Mask of the lanes for which `ra` has an address: all lanes if it is a packed integer.
+    fn lanes_given(&self) -> PyResult<u32> {
+        let lanes = match &self.values {
+            Values::Arguments(_) => match self.argument("ra")? {
+                Some(value) if is_array(&value)? => value.len()?,
+                _ => LANES,
+            },
+            Values::Row(..) => self.column("ra").and_then(|ra| ra.shape().get(1).copied()).unwrap_or(LANES),
+        };
+        Ok(1_u32.checked_shl(lanes as u32).unwrap_or(0).wrapping_sub(1))
+    }
+
     fn wide(&self, name: &str) -> PyResult<[u128; LANES]> {
         match &self.values {
             Values::Arguments(_) => self.argument(name)?.map_or(Ok([0; LANES]), |value| wide(name, &value)),
@@ -263,7 +275,7 @@ fn event(of: &Source<'_, '_>) -> PyResult<(u64, Event)> {
                 red: of.flag("red", false)?,
                 cluster: false,
                 slot: of.at_most("slot", 15)?,
-                mask: of.word("mask", u32::MAX)?,
+                mask: of.word("mask", of.lanes_given()?)?,
                 absolute: of.flag("absolute", false)?,
                 scale: of.at_most("scale", 7)?,
                 imm: of.word("imm", 0)?,

@@ -57,6 +57,14 @@ def test_lanes_have_several_forms(form):
         one.warp_response(101, 0, wide(wrong))
 
 
+def test_a_list_can_have_128_bit_values():
+    one = scoreboard()
+    one.warp_request(1, 0, "STS", "b128", [0, 16], [1 << 100 | 7, 5], mask=3)
+    one.warp_response(2, 0)
+    one.warp_request(3, 1, "LDS", "b128", [0, 16], mask=3)
+    one.warp_response(4, 1, [1 << 100 | 7, 5])
+
+
 def batch(number):
     all_events = additions(number)
     cycles, tags = np.arange(number) * 2 + 1, np.arange(number) % 64

@@ -15,17 +15,9 @@ from . import _atoms
 
 __all__ = ["OPS", "SIZES", "Rejected", "Scoreboard", "Undecided", "explore", "lower", "run"]
 
-#: Values of the lanes: a sequence or array of integers, lane 0 first; an array (lanes, 4) of 32-bit words, low word first,
-#: for values of 128 bits; or one packed integer (or cocotb LogicArray) as read from the port.
 Lanes = Any
-
-#: Words of memory: a dictionary from index to value, or an array of all words from index 0. The index of a word is its
-#: physical byte address / 4.
 Words = Any
-
-#: Events of one kind: a dictionary of arrays, a structured array, or a data frame.
 Events = Any
-
 Path = Union[str, "os.PathLike[str]"]
 
 
@@ -41,11 +33,17 @@ class Scoreboard:
     words that each request writes. `record` is a file for the trace that `atoms check` reads; `close`, or the end of a
     `with` block, completes it.
 
+    Lanes (`ra`, `b`, `c`, `rd`): a list or array of integers, lane 0 first; an array (lanes, 4) of 32-bit words, low word
+    first; or one packed integer (or cocotb LogicArray) as read from the port. Lanes that are left out are 0.
+
+    Words (`words`, `written`): a dictionary from index to value, or an array of all words from index 0. The index of a word
+    is its physical byte address / 4; see `word_index`.
+
     >>> scoreboard = Scoreboard("default")
     >>> scoreboard.cta_write(0, slot=0, base_row=0, size_bytes=4096)
-    >>> scoreboard.warp_request(1, tag=5, op="ADD", size="u32", ra=[64, 64], b=[1, 1], mask=0b11)
+    >>> scoreboard.warp_request(1, tag=5, op="ADD", size="u32", ra=[64, 64], b=[1, 1])
     >>> scoreboard.warp_response(9, tag=5, rd=[0, 1])
-    >>> scoreboard.warp_request(10, tag=6, op="ADD", size="u32", ra=[64], b=[1], mask=0b1)
+    >>> scoreboard.warp_request(10, tag=6, op="ADD", size="u32", ra=[64], b=[1])
     >>> try:
     ...     scoreboard.warp_response(19, tag=6, rd=[1])
     ... except Rejected as rejected:
@@ -87,7 +85,7 @@ class Scoreboard:
         ur: int = 0,
     ) -> None:
         """Reports a request that the warp port accepted. `op` and `size` are codes, or names such as `CAST.SPIN` and `u32`.
-        Without `mask`, all lanes are active."""
+        Without `mask`, the lanes in `ra` are active."""
         self._native.report("warp_request", locals())
 
     def warp_response(
@@ -166,14 +164,14 @@ class Scoreboard:
         """Reports many events at once, in the order of their cycles. Returns the verdicts against them, and raises none;
         judging ends with the first `Undecided`.
 
-        Each argument has the name of a method for single events, and one column for each argument of the method, with one
-        row for each event. `op` and `size` are codes.
+        Each argument is a dictionary of arrays, a structured array, or a data frame. It has the name of a method for single
+        events, one column for each argument of the method, and one row for each event. `op` and `size` are codes.
 
         >>> scoreboard = Scoreboard()
         >>> verdicts = scoreboard.judge(
         ...     cta_write={"cycle": [0], "slot": [0], "base_row": [0], "size_bytes": [4096]},
         ...     warp_request={"cycle": [1, 2], "tag": [0, 1], "op": [OPS["ADD"]] * 2, "size": [SIZES["u32"]] * 2,
-        ...                   "mask": [1, 1], "ra": [[64], [64]], "b": [[5], [5]]},
+        ...                   "ra": [[64], [64]], "b": [[5], [5]]},
         ...     warp_response={"cycle": [10, 12], "tag": [0, 1], "rd": [[0], [7]]})
         >>> [(verdict.clause, verdict.number, verdict.got) for verdict in verdicts]
         [('spec 4.5', 1, 7)]

@@ -52,7 +52,17 @@ pub(crate) fn rtl(args: &RtlArgs) -> Result<Verdict, CliError> {
             }
             Ok(verdict)
         }
-        RtlCommand::Package { config } => {
+        RtlCommand::Package { config, prefix: Some(prefix), output: Some(folder) } => {
+            let files = rtl::prefixed(&rtl_dir(), &machine::config(config)?, prefix)?;
+            machine::files().writes("--output", folder).check()?;
+            std::fs::create_dir_all(folder).map_err(CliError::writing(folder))?;
+            for (name, text) in &files {
+                let path = folder.join(name);
+                std::fs::write(&path, text).map_err(CliError::writing(&path))?;
+            }
+            Ok(outln!("{} files in {}", files.len(), folder.display()).map(|()| Verdict::Agree)?)
+        }
+        RtlCommand::Package { config, .. } => {
             Ok(out!("{}", machine::config(config)?.config.rtl_package()).map(|()| Verdict::Agree)?)
         }
     }

@@ -1,5 +1,6 @@
 //! RTL sources, their hash, and libraries built from them for a configuration.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,6 +18,8 @@ const LIST: &str = "atoms.f";
 /// Name of the top module, which has the ports.
 pub const TOP: &str = "atoms_unit";
 const PACKAGE: &str = "atoms_cfg_pkg.sv";
+/// File that the sources include.
+const INCLUDED: &str = "atoms_assert.svh";
 
 /// One step in building libraries. [`Display`](fmt::Display) gives one line without a line break.
 #[derive(Clone, Debug)]
@@ -248,6 +251,36 @@ pub fn texts(rtl_dir: &Path, config: &NamedConfig) -> Result<Vec<(String, String
         found.push((name, text));
     }
     Ok(found)
+}
+
+/// Returns the RTL for `config` with `prefix` before the name of each file, package and module, so that units of several
+/// configurations fit into one simulation: name and text of each file, with the list for `-f` last.
+///
+/// # Errors
+/// [`BuildError::Source`] with the file that cannot be read.
+pub fn prefixed(
+    rtl_dir: &Path,
+    config: &NamedConfig,
+    prefix: &str,
+) -> Result<Vec<(String, String)>, BuildError> {
+    let in_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let texts = texts(rtl_dir, config)?;
+    let lines = texts.iter().flat_map(|(_, text)| text.lines());
+    let declared = lines.filter_map(|line| line.strip_prefix("module ").or(line.strip_prefix("package ")));
+    let names: BTreeSet<_> = declared.filter_map(|rest| rest.split(|c| !in_word(c)).next()).collect();
+    let renamed = |text: &str| {
+        let words = text.split_inclusive(|c| !in_word(c));
+        let rename = |word: &str| {
+            let is_name = names.contains(word.trim_end_matches(|c| !in_word(c)));
+            if is_name { format!("{prefix}{word}") } else { word.to_string() }
+        };
+        words.map(rename).collect::<String>()
+    };
+    let mut files: Vec<_> = texts.iter().map(|(name, text)| (format!("{prefix}{name}"), renamed(text))).collect();
+    let list = files.iter().map(|(name, _)| format!("{name}\n")).collect();
+    files.push((INCLUDED.to_string(), fs_err::read_to_string(rtl_dir.join(INCLUDED))?));
+    files.push((LIST.to_string(), list));
+    Ok(files)
 }
 
 /// Returns a [`library`] built from other texts than the sources: texts with schemata. The names are those of

@@ -191,7 +191,7 @@ module bench;
         check(scoreboard.final_word(scoreboard.word_index(row, bank), words[bank][row] ^ 32'(bug == 10)));
     check(scoreboard.finish(cycle));
     $display("%0d requests judged in %0d cycles", scoreboard.judged(), cycle);
-    void'(scoreboard.free());
+    if (!scoreboard.free()) $fatal(1, "the trace is not complete: %s", scoreboard.message());
     $finish;
   endtask
 

@@ -582,12 +582,24 @@ pub(crate) enum RtlCommand {
         #[command(flatten)]
         points: PointsArgs,
     },
-    /// Print `atoms_cfg_pkg.sv` of a configuration, for another testbench
+    /// Print `atoms_cfg_pkg.sv` of a configuration, or write all RTL with other names, for another testbench
     Package {
         /// Configuration, with changes if needed: `small,num_banks=8`
         #[arg(value_name = "NAME")]
         config: String,
+        /// Write the RTL to this folder, with PREFIX before each package and module, so that one design can have two units
+        #[arg(long, value_name = "PREFIX", requires = "output", value_parser = prefix)]
+        prefix: Option<String>,
+        /// Folder for the RTL and its file list atoms.f
+        #[arg(long, value_name = "FOLDER", help_heading = OUTPUT, requires = "prefix")]
+        output: Option<PathBuf>,
     },
+}
+
+fn prefix(text: &str) -> Result<String, String> {
+    let starts = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    let is_name = starts && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    is_name.then(|| text.into()).ok_or_else(|| "expected letters, digits and `_`, such as left_".into())
 }
 
 #[derive(Debug, Args)]

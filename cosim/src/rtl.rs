@@ -276,7 +276,8 @@ pub fn prefixed(
         };
         words.map(rename).collect::<String>()
     };
-    let mut files: Vec<_> = texts.iter().map(|(name, text)| (format!("{prefix}{name}"), renamed(text))).collect();
+    let mut files: Vec<_> =
+        texts.iter().map(|(name, text)| (format!("{prefix}{name}"), renamed(text))).collect();
     let list = files.iter().map(|(name, _)| format!("{name}\n")).collect();
     files.push((INCLUDED.to_string(), fs_err::read_to_string(rtl_dir.join(INCLUDED))?));
     files.push((LIST.to_string(), list));

@@ -49,6 +49,10 @@ impl Items {
         self.first + self.items.len() as u64
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.items.len()
+    }
+
     pub(crate) fn push(&mut self, item: Item) {
         self.items.push_back(item);
     }

@@ -1,6 +1,7 @@
 //! Search for an order of the two ports that explains the observation.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use atoms_oracle::{Checker, Rejection, RequestTiming};
 use atoms_record::{Exchange, TraceEvent};
@@ -17,7 +18,7 @@ pub(crate) struct World {
     /// True if requests of the other port were put before a request that was answered earlier.
     reordered: bool,
     /// Events of this order that are not in the recording yet.
-    pub(crate) events: Vec<TraceEvent>,
+    pub(crate) events: Vec<Arc<TraceEvent>>,
 }
 
 impl World {
@@ -27,6 +28,18 @@ impl World {
 
     pub(crate) fn next(&self, port: PortName) -> u64 {
         self.next[port as usize]
+    }
+
+    /// Adds an event for the recording. Joins quiet cycles that follow each other.
+    pub(crate) fn record(&mut self, mut event: TraceEvent) {
+        if let TraceEvent::Quiet { from, .. } = &mut event
+            && let Some(TraceEvent::Quiet { from: before, to }) = self.events.last().map(Arc::as_ref)
+            && *to + 1 == *from
+        {
+            *from = *before;
+            self.events.pop();
+        }
+        self.events.push(Arc::new(event));
     }
 
     pub(crate) fn skip_to(&mut self, port: PortName, number: u64) {
@@ -66,10 +79,18 @@ pub(crate) struct Worlds {
     pub(crate) merged_at: Option<u64>,
     /// Requests that were not judged because they access an unknown word.
     pub(crate) unjudged: u64,
+    /// Recorded event of each request that is judged in some order, by port and number. Orders share them.
+    pub(crate) recorded: HashMap<(usize, u64), Arc<TraceEvent>>,
+    /// True if the search was stopped because too many orders are possible.
+    stopped: bool,
 }
 
-/// Maximum memory, in bytes, for all orders that are followed at the same time.
+/// Maximum memory, in bytes, for all orders that are followed at the same time. While one event is judged, they may take
+/// three times as much.
 const BYTES: usize = 256 << 20;
+
+/// Maximum number of events of one order that wait for the recording. Orders share most of them.
+const EVENTS: usize = 1 << 17;
 
 /// Tells if more answers come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +124,8 @@ impl Worlds {
             unknown: HashSet::new(),
             merged_at: None,
             unjudged: 0,
+            recorded: HashMap::new(),
+            stopped: false,
         }
     }
 
@@ -110,11 +133,13 @@ impl Worlds {
     /// that is needed for this.
     pub(crate) fn run(&mut self, step: &Step<'_>, port: PortName, number: u64) -> bool {
         let (mut after, mut complete) = (Vec::with_capacity(1), true);
-        for world in std::mem::take(&mut self.all) {
-            complete &= self.run_world(world, step, port, number, &mut after);
+        let mut open: Vec<_> =
+            std::mem::take(&mut self.all).into_iter().rev().map(|one| (one, false)).collect();
+        while let Some(world) = open.pop() {
+            complete &= self.run_world(world, step, port, number, &mut open, &mut after);
         }
         self.all = after;
-        complete
+        complete || self.stopped
     }
 
     /// Calls `judge` for every order. Orders in which it fails are given up.
@@ -142,13 +167,10 @@ impl Worlds {
     /// The objection, if no order is left. If too many orders are left, the result is undecided. The second
     /// value is false if judging cannot continue.
     pub(crate) fn settle(&mut self, cycle: u64, recording: bool) -> Result<(), (Objection, bool)> {
-        // A recording needs one order. Orders with different memory stay separate as long as possible.
-        self.merge(!recording);
-        if recording && self.all.len() > self.most {
-            self.merge(true);
-            self.merged_at = Some(cycle);
-        }
-        if self.all.len() > self.most {
+        let mut all = std::mem::take(&mut self.all);
+        let few = self.reduce(&mut all, cycle, recording);
+        self.all = all;
+        if !few || self.stopped {
             let why = format_args!(
                 "more than {} orders of the requests of both ports are possible; report the order of execution \
                  and the words written",
@@ -174,17 +196,17 @@ impl Worlds {
         Ok(())
     }
 
-    fn merge(&mut self, widen: bool) {
-        if self.all.len() < 2 {
-            return;
+    /// Merges orders with equal state. Returns false if too many are left.
+    ///
+    /// A recording needs one order. So orders with different memory stay separate as long as possible.
+    fn reduce(&mut self, orders: &mut Vec<World>, cycle: u64, recording: bool) -> bool {
+        merge(orders, !recording);
+        let long = |world: &World| world.events.len() > EVENTS;
+        if recording && (orders.len() > self.most || orders.len() > 1 && orders.iter().any(long)) {
+            merge(orders, true);
+            self.merged_at = Some(cycle);
         }
-        let mut distinct: Vec<World> = Vec::with_capacity(self.all.len());
-        for world in self.all.drain(..) {
-            if !distinct.iter_mut().any(|one| one.merge(&world, widen)) {
-                distinct.push(world);
-            }
-        }
-        self.all = distinct;
+        orders.len() <= self.most
     }
 
     fn object(&mut self, objection: Objection) {
@@ -196,32 +218,47 @@ impl Worlds {
         }
     }
 
+    /// Continues one order. Puts orders that are to be continued later in `open`, and finished ones in `after`. The flag
+    /// is true if the next request executes before all others of the other port.
     fn run_world(
         &mut self,
-        mut world: World,
+        (mut world, mut is_next): (World, bool),
         step: &Step<'_>,
         port: PortName,
         number: u64,
+        open: &mut Vec<(World, bool)>,
         after: &mut Vec<World>,
     ) -> bool {
-        let mut complete = true;
         loop {
             let Some(mine) =
                 next_item(step.items, &mut world, port).filter(|item| item.name.number <= number)
             else {
                 after.push(world);
-                return complete;
+                return true;
             };
             match conflict(&world, step, mine) {
+                _ if std::mem::take(&mut is_next) => {}
                 Conflict::None => {}
                 Conflict::Unresolved => {
                     after.push(world);
                     return false;
                 }
                 Conflict::With(other) => {
+                    let merges = after.len() > self.most && self.reduce(after, step.cycle, step.recording);
+                    if !merges && open.len() + after.len() >= 2 * self.most {
+                        self.stopped = true;
+                        open.clear();
+                        after.push(world);
+                        return false;
+                    }
                     let mut first = World { reordered: true, ..world.clone() };
                     if self.run_in_order(&mut first, step, port.other(), other) {
-                        complete &= self.run_world(first, step, port, number, after);
+                        if mine.name.number < number {
+                            // Has fewer conflicts left, so that few orders are open at the same time.
+                            open.push((std::mem::replace(&mut world, first), true));
+                            continue;
+                        }
+                        open.push((first, false));
                     }
                 }
             }
@@ -231,7 +268,7 @@ impl Worlds {
                 if self.survivor.as_ref().is_none_or(better) {
                     self.survivor = Some((world, unknown));
                 }
-                return complete;
+                return true;
             }
         }
     }
@@ -267,13 +304,20 @@ impl Worlds {
         });
         let response = item.answer.as_ref().map(|answer| &answer.response);
         if step.recording {
-            world.events.push(TraceEvent::Request(Box::new(Exchange {
-                request: item.request.clone(),
-                response: response.cloned(),
-                after: item.written.clone(),
-                moment: timing,
-                accepted: Some(item.name.accepted),
-            })));
+            let known = self.recorded.get(&(item.name.port as usize, item.name.number));
+            let same = |event: &&Arc<TraceEvent>| matches!(&***event, TraceEvent::Request(known) if known.moment == timing);
+            let event = known.filter(same).cloned().unwrap_or_else(|| {
+                let exchange = Exchange {
+                    request: item.request.clone(),
+                    response: response.cloned(),
+                    after: item.written.clone(),
+                    moment: timing,
+                    accepted: Some(item.name.accepted),
+                };
+                Arc::new(TraceEvent::Request(Box::new(exchange)))
+            });
+            self.recorded.insert((item.name.port as usize, item.name.number), Arc::clone(&event));
+            world.events.push(event);
         }
         let after = item.written.as_deref();
         let verdict = match &timing {
@@ -304,7 +348,7 @@ impl Worlds {
         let written = item.written.clone().unwrap_or_default();
         let verdict = world.checker.lost(std::slice::from_ref(&item.request), &written);
         if step.recording {
-            world.events.push(TraceEvent::Lost { request: Box::new(item.request.clone()), written });
+            world.record(TraceEvent::Lost { request: Box::new(item.request.clone()), written });
         }
         verdict.map_err(|rejection| {
             let reordered = world.reordered;
@@ -321,6 +365,20 @@ impl Worlds {
         }
         touches
     }
+}
+
+/// Merges orders with equal state; with `widen`, also with different memory.
+fn merge(orders: &mut Vec<World>, widen: bool) {
+    if orders.len() < 2 {
+        return;
+    }
+    let mut distinct: Vec<World> = Vec::with_capacity(orders.len());
+    for world in orders.drain(..) {
+        if !distinct.iter_mut().any(|one| one.merge(&world, widen)) {
+            distinct.push(world);
+        }
+    }
+    *orders = distinct;
 }
 
 enum Conflict {

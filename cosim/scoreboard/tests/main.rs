@@ -1,3 +1,4 @@
 mod bench;
+mod bounds;
 mod planted;
 mod random;

@@ -1,6 +1,7 @@
 //! Judges the events of the ports in every order that is possible.
 
 use std::io;
+use std::sync::Arc;
 
 use atoms_oracle::WORK_OFF_CYCLES;
 use atoms_record::TraceEvent;
@@ -23,7 +24,7 @@ impl PortScoreboard {
                     world.checker.accept(*number, cycle, request);
                     if recording {
                         let (number, request) = (*number, request.clone());
-                        world.events.push(TraceEvent::Wait { number, accepted: cycle, request });
+                        world.record(TraceEvent::Wait { number, accepted: cycle, request });
                     }
                 }
             }
@@ -49,7 +50,7 @@ impl PortScoreboard {
                     world.checker.set_allocation(*slot, *allocation);
                     if recording {
                         let (slot, allocation) = (*slot, *allocation);
-                        world.events.push(TraceEvent::Allocation { slot, allocation });
+                        world.record(TraceEvent::Allocation { slot, allocation });
                     }
                 }
             }
@@ -57,7 +58,7 @@ impl PortScoreboard {
                 let slots = self.slots;
                 worlds.each(cycle, None, |world| {
                     if recording && *refused {
-                        world.events.push(TraceEvent::Allocation { slot: *slot, allocation: None });
+                        world.record(TraceEvent::Allocation { slot: *slot, allocation: None });
                     }
                     world.checker.table_written(*slot, slots, *refused)
                 });
@@ -68,7 +69,7 @@ impl PortScoreboard {
                     self.items.of(PortName::Warp).get(*number).map(|item| item.name),
                     |world| {
                         if recording {
-                            world.events.push(TraceEvent::Suspended { number: *number, cycle });
+                            world.record(TraceEvent::Suspended { number: *number, cycle });
                         }
                         world.checker.suspend(*number, cycle)
                     },
@@ -81,7 +82,7 @@ impl PortScoreboard {
                     |world| {
                         if recording {
                             let (number, pred) = (*number, *pred);
-                            world.events.push(TraceEvent::Wake { number, pred, cycle });
+                            world.record(TraceEvent::Wake { number, pred, cycle });
                         }
                         world.checker.wake(*number, *pred, cycle)
                     },
@@ -101,7 +102,7 @@ impl PortScoreboard {
                         return Ok(());
                     }
                     if recording {
-                        world.events.push(TraceEvent::Quiet { from: *from, to: cycle });
+                        world.record(TraceEvent::Quiet { from: *from, to: cycle });
                     }
                     world.checker.quiet(*from, cycle)
                 });
@@ -111,7 +112,7 @@ impl PortScoreboard {
                 for world in &mut worlds.all {
                     words.iter().for_each(|(word, value)| world.checker.set_word(*word, *value));
                     if recording {
-                        world.events.push(TraceEvent::Init(words.clone()));
+                        world.record(TraceEvent::Init(words.clone()));
                     }
                 }
             }
@@ -130,7 +131,7 @@ impl PortScoreboard {
                 }
                 worlds.each(cycle, None, |world| {
                     if recording {
-                        world.events.push(TraceEvent::End);
+                        world.record(TraceEvent::End);
                     }
                     world.checker.finish_waits()
                 });
@@ -140,7 +141,7 @@ impl PortScoreboard {
                     words.iter().filter(|(word, _)| !worlds.unknown.contains(word)).copied().collect();
                 worlds.each(cycle, None, |world| {
                     if recording {
-                        world.events.push(TraceEvent::Final(known.clone()));
+                        world.record(TraceEvent::Final(known.clone()));
                     }
                     world.checker.finish_words(&known)
                 });
@@ -149,7 +150,7 @@ impl PortScoreboard {
                 worlds.each(cycle, None, |world| {
                     if recording {
                         let (dropped, written) = (dropped.clone(), written.clone());
-                        world.events.push(TraceEvent::Reset { dropped, written });
+                        world.record(TraceEvent::Reset { dropped, written });
                     }
                     world.checker.reset(dropped, written)
                 });
@@ -169,17 +170,20 @@ impl PortScoreboard {
                        there; report the order of execution and the words written";
             self.recording_error = Some(io::Error::other(why.replace("{cycle}", &cycle.to_string())));
             self.recording = None;
+            self.worlds.recorded.clear();
+            self.worlds.all.iter_mut().for_each(|world| world.events.clear());
         }
         if let [world] = self.worlds.all.as_mut_slice()
             && !world.events.is_empty()
         {
             let events = std::mem::take(&mut world.events);
+            self.worlds.recorded.clear();
             self.write(events);
         }
     }
 
     /// Writes events to the trace. An I/O error is kept until the end: it must not stop a run.
-    pub(super) fn write(&mut self, events: Vec<TraceEvent>) {
+    pub(super) fn write(&mut self, events: Vec<Arc<TraceEvent>>) {
         let Some(recording) = &mut self.recording else { return };
         if let Err(error) = events.iter().try_for_each(|event| recording.write(event)) {
             self.recording_error = Some(error);

@@ -60,6 +60,18 @@ impl ClusterResponse {
     }
 }
 
+/// Last cycle that can be reported. Sums of cycles then never overflow.
+const LAST_CYCLE: u64 = u64::MAX >> 1;
+
+/// Maximum number of requests of one port that are not judged. No unit holds as many.
+const REQUESTS: usize = 1 << 16;
+
+/// Maximum number of posted cluster requests in a unit. Older ones have executed.
+const POSTED: usize = 1 << 10;
+
+/// Maximum number of events that wait for an answer.
+const EVENTS: usize = 1 << 20;
+
 type Recording = TraceWriter<Box<dyn Write + Send>>;
 
 /// Scoreboard of one unit. Events must come in the order of their cycles.
@@ -176,6 +188,7 @@ impl PortScoreboard {
     /// # Errors
     /// The verdict against an earlier event that this call completes.
     pub fn set_words(&mut self, cycle: u64, words: &[(u32, u32)]) -> Verdict {
+        self.begin(cycle)?;
         self.event(cycle, Pending::Words(words.to_vec()))
     }
 
@@ -184,6 +197,7 @@ impl PortScoreboard {
     /// # Errors
     /// A rejected or undecided event.
     pub fn table_write(&mut self, cycle: u64, write: &AllocationWrite) -> Verdict {
+        self.begin(cycle)?;
         let new = Allocation { base_row: u32::from(write.base), size_bytes: write.size, rank: write.rank };
         let allocation = write.enable.then_some(new);
         self.allocations[usize::from(write.slot)] = (allocation, cycle);
@@ -195,6 +209,7 @@ impl PortScoreboard {
     /// # Errors
     /// A rejected or undecided event.
     pub fn table_result(&mut self, cycle: u64, slot: u8, refused: bool) -> Verdict {
+        self.begin(cycle)?;
         if refused {
             let (allocation, since) = &mut self.allocations[usize::from(slot)];
             *allocation = None;
@@ -213,6 +228,7 @@ impl PortScoreboard {
     /// # Errors
     /// A rejected or undecided event.
     pub fn warp_request(&mut self, cycle: u64, tag: u8, request: SerialRequest) -> Verdict {
+        self.begin(cycle)?;
         let number = self.items.of(PortName::Warp).end();
         let (op, mask) = (request.op, request.mask);
         let name = RequestName { port: PortName::Warp, number, tag, op, mask, accepted: cycle };
@@ -230,6 +246,7 @@ impl PortScoreboard {
     /// # Errors
     /// A rejected or undecided event.
     pub fn cluster_request(&mut self, cycle: u64, asked: &ClusterRequest) -> Verdict {
+        self.begin(cycle)?;
         let mut request = SerialRequest::default();
         let (allocation, _) = self.allocations[usize::from(asked.slot)];
         put_cluster(&mut request, asked, allocation);
@@ -238,6 +255,13 @@ impl PortScoreboard {
         let (tag, op) = (asked.tag, asked.op);
         let name = RequestName { port: PortName::Cluster, number, tag, op, mask: 1, accepted: cycle };
         self.accept(name, request, owes);
+        let items = self.items.of(PortName::Cluster);
+        if !self.observed && items.len().is_multiple_of(2 * POSTED) {
+            let executed = items.from(0).take(POSTED).take_while(|item| item.is_resolved()).last();
+            if let Some(number) = executed.map(|item| item.name.number) {
+                return self.event(cycle, Pending::Done { port: PortName::Cluster, number });
+            }
+        }
         self.progress(cycle)
     }
 
@@ -251,6 +275,7 @@ impl PortScoreboard {
     /// # Errors
     /// A rejected or undecided event, or a response that belongs to no request.
     pub fn warp_response(&mut self, cycle: u64, found: WarpResponse) -> Verdict {
+        self.begin(cycle)?;
         let answered = match self.queue.answered(found.tag) {
             Ok(request) => request.number,
             Err(why) => return self.unmatched(cycle, PortName::Warp, "response", found.tag, &why),
@@ -269,6 +294,7 @@ impl PortScoreboard {
     /// # Errors
     /// A rejected or undecided event, or a response that belongs to no request.
     pub fn cluster_response(&mut self, cycle: u64, found: ClusterResponse) -> Verdict {
+        self.begin(cycle)?;
         let items = self.items.of_mut(PortName::Cluster);
         let open = items.from(self.unanswered_cluster).find(|item| item.owes && item.answer.is_none());
         let Some(number) = open.map(|item| item.name.number) else {
@@ -294,6 +320,7 @@ impl PortScoreboard {
     /// # Errors
     /// A rejected or undecided event.
     pub fn executed(&mut self, cycle: u64, written: &[(u32, u32)]) -> Verdict {
+        self.begin(cycle)?;
         let number = self.executed_cluster;
         let Some(item) = self.items.of_mut(PortName::Cluster).get_mut(number) else {
             return self.refuse(cycle, "answer", "the cluster port has no request that has not executed");
@@ -309,6 +336,7 @@ impl PortScoreboard {
     /// # Errors
     /// A rejected or undecided event.
     pub fn suspended(&mut self, cycle: u64, tag: u8) -> Verdict {
+        self.begin(cycle)?;
         let waits = self.queue.waiting().iter().chain(self.queue.suspended());
         let Some(number) = waits.filter(|one| one.tag == tag).map(|one| one.number).min() else {
             return self.unmatched(cycle, PortName::Warp, "suspension", tag, &Unmatched::NoRequest);
@@ -321,6 +349,7 @@ impl PortScoreboard {
     /// # Errors
     /// A rejected or undecided event, or a wake-up that belongs to no request.
     pub fn wake_up(&mut self, cycle: u64, tag: u8, pred: u32) -> Verdict {
+        self.begin(cycle)?;
         let number = match self.queue.woken(tag) {
             Ok(request) => request.number,
             Err(why) => return self.unmatched(cycle, PortName::Warp, "wake-up", tag, &why),
@@ -338,6 +367,7 @@ impl PortScoreboard {
     /// # Errors
     /// A rejected or undecided event.
     pub fn quiet(&mut self, from: u64, to: u64) -> Verdict {
+        self.begin(to)?;
         self.event(to, Pending::Quiet { from })
     }
 
@@ -350,6 +380,7 @@ impl PortScoreboard {
     /// # Errors
     /// A rejected or undecided event.
     pub fn reset(&mut self, cycle: u64, written: Option<&[(u32, u32)]>) -> Verdict {
+        self.begin(cycle)?;
         self.ending = Ending::Reset;
         let mut dropped = Vec::new();
         for port in [PortName::Warp, PortName::Cluster] {
@@ -383,6 +414,7 @@ impl PortScoreboard {
     /// # Errors
     /// A request without an answer, a wrong word, or an event that was not judged before.
     pub fn finish(&mut self, cycle: u64, words: &[(u32, u32)]) -> Verdict {
+        self.begin(cycle)?;
         self.ending = Ending::Finish;
         let open = |item: &Item| !item.suspended && !item.is_resolved();
         if [PortName::Warp, PortName::Cluster].iter().any(|port| self.items.of(*port).from(0).any(open)) {
@@ -407,24 +439,36 @@ impl PortScoreboard {
         self.progress(cycle)
     }
 
-    /// Judges all events whose order is known or can be searched.
-    fn progress(&mut self, cycle: u64) -> Verdict {
-        if cycle < self.cycle {
+    /// Checks that an event of this cycle can be judged.
+    fn begin(&mut self, cycle: u64) -> Verdict {
+        if self.lost {
             let what =
-                format!("the event of cycle {cycle} was reported after cycle {}; keep the order", self.cycle);
-            self.cycle = cycle;
-            self.lost = true;
-            return self.refuse(cycle, "", &what);
+                "judging ended with an earlier event that could not be decided; create a new scoreboard";
+            return self.refuse(cycle, "", what);
+        }
+        if cycle > LAST_CYCLE {
+            return self.give_up(cycle, &format!("cycle {cycle} is too large; expected 0 to {LAST_CYCLE}"));
+        }
+        if cycle < self.cycle {
+            let last = self.cycle;
+            let what = format!("the event of cycle {cycle} was reported after cycle {last}; keep the order");
+            return self.give_up(cycle, &what);
         }
         self.cycle = cycle;
-        if self.lost {
-            self.pending.clear();
-            return self.refuse(
-                cycle,
-                "",
-                "judging ended with an earlier event that could not be decided; create a new scoreboard",
-            );
-        }
+        Ok(())
+    }
+
+    /// Ends judging, and frees what is not judged.
+    fn give_up(&mut self, cycle: u64, why: &str) -> Verdict {
+        self.lost = true;
+        self.pending.clear();
+        self.queue.drain();
+        [PortName::Warp, PortName::Cluster].into_iter().for_each(|port| self.items.of_mut(port).clear());
+        self.refuse(cycle, "", why)
+    }
+
+    /// Judges all events whose order is known or can be searched.
+    fn progress(&mut self, cycle: u64) -> Verdict {
         while let Some((cycle, event)) = self.pending.pop_front() {
             if !self.judge(cycle, &event) {
                 self.pending.push_front((cycle, event));
@@ -433,9 +477,19 @@ impl PortScoreboard {
             let verdict = self.worlds.settle(cycle, self.recording.is_some());
             self.flush();
             if let Err((Objection { request, cycle, rejection, .. }, continues)) = verdict {
-                self.lost = !continues;
+                if !continues {
+                    _ = self.give_up(cycle, "");
+                }
                 return Err(Box::new(PortVerdict { request, cycle, rejection }));
             }
+        }
+        let waiting = self.queue.waiting().len() + self.queue.suspended().len();
+        let most =
+            [PortName::Warp, PortName::Cluster].map(|port| self.items.of(port).len()).into_iter().max();
+        if most.unwrap_or(0).max(waiting) > REQUESTS || self.pending.len() > EVENTS {
+            let limits =
+                format!("more than {REQUESTS} requests of a port, or {EVENTS} events, wait for an answer");
+            return self.give_up(cycle, &format!("{limits}; report every answer"));
         }
         Ok(())
     }

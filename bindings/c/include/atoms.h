@@ -46,7 +46,7 @@
 #define ATOMS_IO -4
 
 /*
- Another thread is in a call with this handle.
+ Another thread is in a call with this handle. `atoms_error(NULL)` has the message.
  */
 #define ATOMS_BUSY -5
 

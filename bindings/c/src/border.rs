@@ -27,7 +27,7 @@ pub const ATOMS_BAD_HANDLE: i32 = -2;
 pub const ATOMS_WRONG_ABI: i32 = -3;
 /// A file cannot be written.
 pub const ATOMS_IO: i32 = -4;
-/// Another thread is in a call with this handle.
+/// Another thread is in a call with this handle. `atoms_error(NULL)` has the message.
 pub const ATOMS_BUSY: i32 = -5;
 /// A bug in this library. The scoreboard cannot be used any more; free it.
 pub const ATOMS_PANIC: i32 = -6;
@@ -74,7 +74,7 @@ pub struct AtomsVerdict {
 }
 
 thread_local! {
-    /// Message of the last failed call without a valid handle.
+    /// Message of the last failed call.
     static MESSAGE: RefCell<CString> = RefCell::default();
 }
 
@@ -114,9 +114,9 @@ fn c_string(text: &str) -> CString {
     CString::new(text.replace('\0', "\u{fffd}")).unwrap_or_default()
 }
 
-/// Message of the last failed call of this thread without a valid handle. Valid until the next such call.
+/// Message of the last failed call of this thread. Valid until the next such call. Empty while the thread exits.
 pub(crate) fn thread_message() -> *const c_char {
-    MESSAGE.with_borrow(|message| message.as_ptr())
+    MESSAGE.try_with(|message| message.borrow().as_ptr()).unwrap_or(c"".as_ptr())
 }
 
 fn text_of(panic: &(dyn Any + Send)) -> String {
@@ -133,7 +133,8 @@ pub(crate) fn guarded(call: impl FnOnce() -> Result<i32, CallError>) -> i32 {
         Err(error) => error,
     };
     let (status, message) = error.report();
-    MESSAGE.with_borrow_mut(|text| *text = c_string(&message));
+    // A thread that exits has no messages any more.
+    _ = MESSAGE.try_with(|text| *text.borrow_mut() = c_string(&message));
     status
 }
 
@@ -158,12 +159,12 @@ pub(crate) fn with(
         let Err(error) = call(&mut entry) else { return Ok(ATOMS_OK) };
         let (status, message) = error.report();
         entry.message = c_string(&message);
-        if let CallError::Verdict(verdict) = error
+        if let CallError::Verdict(verdict) = &error
             && status == ATOMS_REJECTED
         {
-            entry.verdict = Some(verdict);
+            entry.verdict = Some(verdict.clone());
         }
-        Ok(status)
+        Err(error)
     })
 }
 

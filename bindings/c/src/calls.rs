@@ -3,6 +3,7 @@
 //! Every call returns a status code. Values wider than 32 bits are arrays of 32-bit words, low word first, as
 //! packed bit vectors of SystemVerilog are at DPI.
 
+use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char};
 
 use atoms_ops::{Fault, Op, Size};
@@ -12,8 +13,8 @@ use atoms_stimulus::configs;
 use atoms_stimulus::request::{AllocationWrite, ClusterRequest};
 
 use crate::border::{
-    ATOMS_ABI_VERSION, ATOMS_BAD_ARGUMENT, ATOMS_BAD_HANDLE, ATOMS_BUSY, ATOMS_IO, ATOMS_OK, ATOMS_PANIC,
-    ATOMS_WRONG_ABI, AtomsVerdict, CallError, guarded, thread_message, with,
+    ATOMS_ABI_VERSION, ATOMS_BAD_ARGUMENT, ATOMS_BUSY, ATOMS_IO, ATOMS_OK, ATOMS_PANIC, ATOMS_WRONG_ABI,
+    AtomsVerdict, CallError, guarded, thread_message, with,
 };
 use crate::registry::{AtomsScoreboard, Entry, find, insert, remove};
 
@@ -59,7 +60,7 @@ pub unsafe extern "C" fn atoms_scoreboard_new(
         if flag(observed, "observed")? {
             scoreboard.set_observed();
         }
-        let (written, last_words) = (Vec::new(), Vec::new());
+        let (written, last_words) = (Vec::new(), BTreeMap::new());
         let (message, clause) = (CString::default(), CString::default());
         let entry = Entry { scoreboard, written, last_words, verdict: None, message, clause };
         handle = insert(entry).ok_or_else(|| CallError::argument("too many scoreboards; free some"))?;
@@ -79,7 +80,8 @@ pub extern "C" fn atoms_scoreboard_free(handle: *mut AtomsScoreboard) -> i32 {
         // A scoreboard that cannot be used any more is freed, too.
         ATOMS_PANIC if remove(handle) => ATOMS_OK,
         status if remove(handle) => status,
-        _ => ATOMS_BAD_HANDLE,
+        // Another thread has freed it.
+        _ => with(handle, |_| Ok(())),
     }
 }
 
@@ -322,6 +324,7 @@ pub unsafe extern "C" fn atoms_cluster_request(
 #[unsafe(no_mangle)]
 pub extern "C" fn atoms_written(handle: *mut AtomsScoreboard, word: u32, value: u32) -> i32 {
     with(handle, |entry| {
+        check_word(entry, word)?;
         entry.written.retain(|(other, _)| *other != word);
         entry.written.push((word, value));
         Ok(())
@@ -351,7 +354,8 @@ pub unsafe extern "C" fn atoms_warp_response(
         let rd = unsafe { wide(rd, "rd") }?;
         let (tag, fault_lane) = (number(tag, "tag", 255)?, number(fault_lane, "fault_lane", 31)?);
         let response = Response { rd, pred, fault: fault_of(fault)?, fault_lane, fault_addr };
-        let written = flag(observed, "observed")?.then(|| std::mem::take(&mut entry.written));
+        let observed = flag(observed, "observed")?;
+        let written = Some(std::mem::take(&mut entry.written)).filter(|_| observed);
         let found = WarpResponse { tag, response, passes: u32::try_from(passes).ok(), written };
         Ok(entry.scoreboard.warp_response(cycle, found)?)
     })
@@ -428,7 +432,7 @@ pub extern "C" fn atoms_reset(handle: *mut AtomsScoreboard, cycle: u64, observed
 pub extern "C" fn atoms_final_word(handle: *mut AtomsScoreboard, word: u32, value: u32) -> i32 {
     with(handle, |entry| {
         check_word(entry, word)?;
-        entry.last_words.push((word, value));
+        entry.last_words.insert(word, value);
         Ok(())
     })
 }
@@ -437,7 +441,7 @@ pub extern "C" fn atoms_final_word(handle: *mut AtomsScoreboard, word: u32, valu
 #[unsafe(no_mangle)]
 pub extern "C" fn atoms_finish(handle: *mut AtomsScoreboard, cycle: u64) -> i32 {
     with(handle, |entry| {
-        let words = std::mem::take(&mut entry.last_words);
+        let words: Vec<_> = std::mem::take(&mut entry.last_words).into_iter().collect();
         Ok(entry.scoreboard.finish(cycle, &words)?)
     })
 }

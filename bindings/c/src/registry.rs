@@ -1,5 +1,6 @@
 //! Table of the scoreboards. A handle is a key of the table, never the address of an object.
 
+use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -15,7 +16,7 @@ pub(crate) struct Entry {
     /// Words of the next response or executed request.
     pub(crate) written: Vec<(u32, u32)>,
     /// Words of the memory at the end.
-    pub(crate) last_words: Vec<(u32, u32)>,
+    pub(crate) last_words: BTreeMap<u32, u32>,
     pub(crate) verdict: Option<Box<PortVerdict>>,
     /// Message of the last call that did not return `ATOMS_OK`.
     pub(crate) message: CString,

@@ -136,3 +136,121 @@ fn a_panic_inside_ends_at_the_border() {
     assert_eq!(atoms_finish(handle, 3), ATOMS_PANIC);
     assert_eq!(atoms_scoreboard_free(handle), ATOMS_OK);
 }
+
+#[test]
+fn a_failed_free_leaves_its_message() {
+    let handle = create("tiny");
+    // SAFETY: a string that ends with 0.
+    assert_eq!(unsafe { atoms_record(handle, c"/dev/full".as_ptr()) }, ATOMS_OK);
+    assert_eq!(atoms_scoreboard_free(handle), ATOMS_IO);
+    for asked in [null(), handle.cast_const()] {
+        assert!(message(asked).contains("No space left"), "{}", message(asked));
+    }
+}
+
+#[test]
+fn words_written_belong_to_the_next_response() {
+    // SAFETY: a string that ends with 0.
+    let handle = unsafe { atoms_scoreboard_new(ATOMS_ABI_VERSION, c"tiny".as_ptr(), 1) };
+    assert_eq!(atoms_cta_write(handle, 1, 0, 1, 0, 32, 0), ATOMS_OK);
+    assert_eq!(atoms_written(handle, 8, 1), ATOMS_BAD_ARGUMENT);
+    assert_eq!(message(handle), "`word` is 8; expected 0 to 7");
+    let (zeros, mut b) = ([0_u32; 128], [0_u32; 128]);
+    b[0] = 5;
+    let (zeros, b) = (zeros.as_ptr(), b.as_ptr());
+    for (cycle, word, observed, expected) in [(2, 7, 0, 0), (5, 0, 1, 5)] {
+        // SAFETY: arrays of the required sizes.
+        unsafe {
+            let (add, u32_) = (op("ADD"), size("u32"));
+            let b = if observed == 1 { b } else { zeros };
+            assert_eq!(
+                atoms_warp_request(handle, cycle, 1, add, u32_, 0, 0, 0, 0, 1, 0, 0, zeros, b, zeros),
+                ATOMS_OK
+            );
+            assert_eq!(atoms_written(handle, word, expected), ATOMS_OK);
+            let judged = atoms_warp_response(handle, cycle + 1, 1, zeros, 0, 0, 0, 0, 1, observed);
+            assert_eq!(
+                judged,
+                ATOMS_OK,
+                "the words of the request before are none of this one: {}",
+                message(handle)
+            );
+        }
+    }
+    assert_eq!(atoms_scoreboard_free(handle), ATOMS_OK);
+}
+
+/// Calls the library when its thread exits.
+struct CallsAtExit;
+
+impl Drop for CallsAtExit {
+    fn drop(&mut self) {
+        assert_eq!(atoms_finish(std::ptr::null_mut(), 1), ATOMS_BAD_HANDLE);
+        assert!(!atoms_error(null()).is_null());
+    }
+}
+
+#[test]
+fn a_thread_may_call_while_it_exits() {
+    thread_local!(static AT_EXIT: CallsAtExit = const { CallsAtExit });
+    let exits = std::thread::spawn(|| {
+        AT_EXIT.with(|_| ());
+        assert_eq!(atoms_finish(std::ptr::null_mut(), 1), ATOMS_BAD_HANDLE);
+    });
+    exits.join().expect("no panic");
+}
+
+#[test]
+fn two_threads_with_one_handle_get_busy_or_a_verdict() {
+    let handle = create("default") as usize;
+    let calls = move |thread: u32| {
+        let handle = handle as *mut AtomsScoreboard;
+        let statuses = (0..20_000).map(|call| match call % 3 {
+            0 => atoms_set_word(handle, 1, thread, call),
+            1 => atoms_final_word(handle, thread, call),
+            _ => atoms_quiet(handle, 1, 1),
+        });
+        let busy = statuses.filter(|status| {
+            assert!([ATOMS_OK, ATOMS_BUSY].contains(status), "{status}: {}", message(null()));
+            assert!(
+                *status == ATOMS_OK || message(null()).starts_with("another thread"),
+                "{}",
+                message(null())
+            );
+            *status == ATOMS_BUSY
+        });
+        busy.count()
+    };
+    let threads = [0, 1].map(|thread| std::thread::spawn(move || calls(thread)));
+    let busy: usize = threads.into_iter().map(|thread| thread.join().expect("no panic")).sum();
+    println!("{busy} calls found the handle busy");
+    let freed = [(); 2].map(|()| {
+        std::thread::spawn(move || {
+            loop {
+                match atoms_scoreboard_free(handle as *mut _) {
+                    ATOMS_BUSY => (),
+                    status => return (status, message(null())),
+                }
+            }
+        })
+    });
+    let mut freed = freed.map(|thread| thread.join().expect("no panic"));
+    freed.sort_by_key(|(status, _)| *status);
+    assert_eq!((freed[0].0, freed[1].0), (ATOMS_BAD_HANDLE, ATOMS_OK), "one of two threads frees it");
+    assert!(freed[0].1.contains("names no scoreboard"), "{freed:?}");
+}
+
+#[test]
+fn threads_with_a_handle_each_do_not_meet() {
+    let run = |wrong: u32| {
+        for _ in 0..200 {
+            let handle = create("default");
+            let expected = if wrong == 0 { ATOMS_OK } else { ATOMS_REJECTED };
+            assert_eq!(add(handle, [0, 5 + wrong]), expected, "{}", message(handle));
+            assert_eq!(message(handle).contains(&format!("lane 1 got {:#x}", 5 + wrong)), wrong != 0);
+            assert_eq!(atoms_scoreboard_free(handle), ATOMS_OK);
+        }
+    };
+    let threads = [0, 1, 2].map(|wrong| std::thread::spawn(move || run(wrong)));
+    threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
+}

@@ -231,7 +231,8 @@ pub struct BuiltinAtArches {
 }
 
 /// Expands `call` to PTX for each architecture in `arches`, and lowers the PTX to machine code. Architectures
-/// with the same PTX and machine code are listed together. `used` is as in [`lower_at`].
+/// with the same PTX and machine code are listed together. `used` is `Some(true)` to lower as if the
+/// program reads every result, and `Some(false)` as if it reads none.
 ///
 /// # Errors
 /// The PTX of the builtin cannot be parsed.

@@ -55,7 +55,7 @@ module SIDE``bench #(parameter string Config = "") (                            
     scoreboard = new(Config);                                                                                         \
     if (!scoreboard.valid()) $fatal(1, "%s", scoreboard.message());                                                   \
   end                                                                                                                 \
-  assign done = scoreboard != null && scoreboard.judged() == 200;                                                     \
+  always @(posedge clk) done <= scoreboard != null && scoreboard.judged() == 200;                                      \
   always @(posedge clk) if (rst_n) begin                                                                              \
     if (rsp_valid)                                                                                                    \
       check(scoreboard.warp_response(cycle, rsp_tag, 4096'(rsp_rd), 0, rsp_fault, 0, 0, 32'(rsp_passes)));            \

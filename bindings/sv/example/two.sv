@@ -15,7 +15,11 @@ module two;
   logic left_done, right_done;
   left_bench #("small") left(.*, .done(left_done));
   right_bench #("small,num_banks=8") right(.*, .done(right_done));
-  always @(posedge clk) if (left_done && right_done) $finish;
+  always @(posedge clk)
+    if (left_done && right_done) begin
+      $display("both scoreboards accept 200 requests");
+      $finish;
+    end
 endmodule : two
 
 /// Driver and monitor of one unit: sends additions of all lanes to few words.

@@ -1,6 +1,6 @@
 //! Numbers and arrays of Python as words and lanes.
 
-use numpy::{PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods};
+use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyList, PyTuple};
@@ -16,23 +16,25 @@ pub(crate) fn value_error(text: impl Into<String>) -> PyErr {
 }
 
 /// Integers of an array in row-major order.
-enum Elements<'py> {
-    Narrow(PyReadonlyArrayDyn<'py, u32>),
-    Long(PyReadonlyArrayDyn<'py, u64>),
+enum Elements {
+    Narrow(Vec<u32>),
+    Long(Vec<u64>),
 }
 
-/// Array of integers, and its name for messages.
-pub(crate) struct Array<'py> {
+/// Copy of an array of integers, and its name for messages.
+pub(crate) struct Array {
     name: String,
-    elements: Elements<'py>,
+    shape: Vec<usize>,
+    elements: Elements,
 }
 
-impl<'py> Array<'py> {
-    pub(crate) fn new(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
+impl Array {
+    pub(crate) fn new(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Self> {
         let name = name.to_owned();
         let array = value.py().import("numpy")?.call_method1("ascontiguousarray", (value,))?;
         if let Ok(words) = array.cast::<PyArrayDyn<u32>>() {
-            return Ok(Array { name, elements: Elements::Narrow(words.try_readonly()?) });
+            let elements = Elements::Narrow(words.try_readonly()?.as_slice()?.to_vec());
+            return Ok(Array { name, shape: words.shape().to_vec(), elements });
         }
         let of = array.getattr("dtype")?;
         if !"uib".contains(&of.getattr("kind")?.extract::<String>()?) {
@@ -45,15 +47,14 @@ impl<'py> Array<'py> {
                 "`{name}` has a negative element; expected 0 to 2**32 - 1, as `array.view(numpy.uint32)` gives"
             )));
         }
-        let long = array.call_method1("astype", ("uint64",))?;
-        Ok(Array { name, elements: Elements::Long(long.cast::<PyArrayDyn<u64>>()?.try_readonly()?) })
+        let array = array.call_method1("astype", ("uint64",))?;
+        let long = array.cast::<PyArrayDyn<u64>>()?;
+        let elements = Elements::Long(long.try_readonly()?.as_slice()?.to_vec());
+        Ok(Array { name, shape: long.shape().to_vec(), elements })
     }
 
     pub(crate) fn shape(&self) -> &[usize] {
-        match &self.elements {
-            Elements::Narrow(words) => words.shape(),
-            Elements::Long(longs) => longs.shape(),
-        }
+        &self.shape
     }
 
     pub(crate) fn rows(&self) -> usize {
@@ -92,7 +93,7 @@ impl<'py> Array<'py> {
         let first = row.unwrap_or(0) * lanes;
         let mut to = [0; LANES];
         if let (Elements::Narrow(words), true) = (&self.elements, four) {
-            let words = words.as_slice()?[WORDS * first..].chunks_exact(WORDS);
+            let words = words[WORDS * first..].chunks_exact(WORDS);
             for (value, lane) in to.iter_mut().take(lanes).zip(words) {
                 *value = lane.iter().rev().fold(0, |value, word| value << 32 | u128::from(*word));
             }
@@ -110,8 +111,8 @@ impl<'py> Array<'py> {
 
     fn element(&self, at: usize) -> PyResult<u64> {
         let element = match &self.elements {
-            Elements::Narrow(words) => words.as_slice()?.get(at).copied().map(u64::from),
-            Elements::Long(longs) => longs.as_slice()?.get(at).copied(),
+            Elements::Narrow(words) => words.get(at).copied().map(u64::from),
+            Elements::Long(longs) => longs.get(at).copied(),
         };
         element.ok_or_else(|| value_error(format!("`{}` has too few elements", self.name)))
     }

@@ -141,7 +141,7 @@ struct Source<'a, 'py> {
 
 enum Values<'a, 'py> {
     Arguments(&'a Bound<'py, PyDict>),
-    Row(&'a [(&'a str, Array<'py>)], usize),
+    Row(&'a [(&'a str, Array)], usize),
 }
 
 impl<'a, 'py> Source<'a, 'py> {
@@ -239,7 +239,7 @@ impl<'a, 'py> Source<'a, 'py> {
         }
     }
 
-    fn column(&self, name: &str) -> Option<&'a Array<'py>> {
+    fn column(&self, name: &str) -> Option<&'a Array> {
         match &self.values {
             Values::Arguments(_) => None,
             Values::Row(columns, _) => columns.iter().find(|(of, _)| *of == name).map(|(_, column)| column),

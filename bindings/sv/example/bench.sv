@@ -1,7 +1,7 @@
 /// Self-checking bench of `atoms_unit`: random driver, monitor, and the ATOMS scoreboard over DPI.
 ///
 /// Plusargs: +requests=N, +seed=N, +trace=FILE writes a trace for `atoms check`, +bug=N alters what the monitor sees,
-/// +silent leaves out the calls of the scoreboard, to measure their time.
+/// +silent leaves out the calls of the scoreboard, to measure their time; +warp sends no cluster requests.
 module bench;
   import atoms_cfg_pkg::*;
   import atoms_op_pkg::*;
@@ -61,7 +61,7 @@ module bench;
 
   int unsigned     requests = 2000, seed = 1, bug = 0, driven = 0, answers = 0, idle = 0;
   longint unsigned cycle = 0;
-  bit              judging, table_pending = 1'b0;
+  bit              judging, clusters, table_pending = 1'b0;
   slot_t           table_slot;
   Scoreboard       scoreboard;
 
@@ -122,7 +122,7 @@ module bench;
       end
       if (!cl_valid || cl_ready) begin
         cl_valid <= 1'b0;
-        if (!cta_valid && driven < requests && random() % 8 == 0) begin
+        if (clusters && !cta_valid && driven < requests && random() % 8 == 0) begin
           draw_cluster();
           cl_valid <= 1'b1;
         end
@@ -201,6 +201,7 @@ module bench;
     void'($value$plusargs("seed=%d", seed));
     void'($value$plusargs("bug=%d", bug));
     judging = !$test$plusargs("silent");
+    clusters = !$test$plusargs("warp");
     void'($urandom(seed));
     scoreboard = new("default");
     if (!scoreboard.valid()) $fatal(1, "%s", scoreboard.message());

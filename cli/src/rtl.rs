@@ -53,8 +53,8 @@ pub(crate) fn rtl(args: &RtlArgs) -> Result<Verdict, CliError> {
             Ok(verdict)
         }
         RtlCommand::Package { config, prefix: Some(prefix), output: Some(folder) } => {
-            let files = rtl::prefixed(&rtl_dir(), &machine::config(config)?, prefix)?;
             machine::files().writes("--output", folder).check()?;
+            let files = rtl::prefixed(&rtl_dir(), &machine::config(config)?, prefix)?;
             std::fs::create_dir_all(folder).map_err(CliError::writing(folder))?;
             for (name, text) in &files {
                 let path = folder.join(name);

@@ -32,6 +32,7 @@ const OUTPUTS: &[Output] = &[
     Output { command: "cosim",   option: "--trace",  prefix: "",     arguments: CASE,  inputs: &["case.json", "rtl"] },
     Output { command: "cosim",   option: "--record", prefix: "",     arguments: CASE,  inputs: &["case.json", "rtl"] },
     Output { command: "check",   option: "--trace",  prefix: "",     arguments: &["accepted.jsonl"], inputs: &["accepted.jsonl", "rtl"] },
+    Output { command: "rtl package", option: "--output", prefix: "", arguments: &["tiny", "--prefix", "left_"], inputs: &["rtl"] },
     Output { command: "repro",   option: "--trace",  prefix: "",     arguments: &["bundle"], inputs: &["bundle", "rtl"] },
     Output { command: "wave at", option: "--output", prefix: "",     arguments: &["case.json", "--cycle", "4"], inputs: &["case.json", "rtl"] },
     Output { command: "wave at", option: "--output", prefix: "",     arguments: &["--cycle", "4", "--profile", "profile.toml"], inputs: &["profile.toml", "rtl"] },

@@ -190,7 +190,6 @@ impl AtomsVerdict {
             PortName::Warp => 0,
             PortName::Cluster => 1,
         };
-        let whole = request.map_or(0, |request| request.mask);
         AtomsVerdict {
             status: verdict.map_or(ATOMS_OK, status),
             port: request.map_or(-1, |request| port(request.port)),
@@ -199,7 +198,7 @@ impl AtomsVerdict {
             cycle: verdict.map_or(0, |verdict| verdict.cycle),
             tag: request.map_or(0, |request| request.tag.into()),
             op: request.map_or(0, |request| request.op.into()),
-            lanes: if values.lanes == 0 { whole } else { values.lanes },
+            lanes: verdict.map_or(0, PortVerdict::lanes),
             has_address: values.address.is_some().into(),
             address: values.address.unwrap_or(0),
             has_expected: values.expected.is_some().into(),

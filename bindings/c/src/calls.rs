@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char};
 
-use atoms_ops::{Fault, Op, Size};
+use atoms_ops::Fault;
 use atoms_oracle::{Response, SerialRequest};
-use atoms_scoreboard::{ClusterResponse, PortScoreboard, WarpResponse};
+use atoms_scoreboard::{ClusterResponse, PortScoreboard, WarpResponse, arguments};
 use atoms_stimulus::configs;
 use atoms_stimulus::request::{AllocationWrite, ClusterRequest};
 
@@ -162,8 +162,7 @@ pub unsafe extern "C" fn atoms_op_code(name: *const c_char) -> i32 {
     guarded(|| {
         // SAFETY: the caller passes null or a string that ends with 0.
         let name = unsafe { string(name, "name") }?;
-        let op = Op::ALL.iter().find(|op| op.to_string() == name);
-        op.map(|op| *op as i32).ok_or_else(|| CallError::argument(format!("no operation is called `{name}`")))
+        Ok(arguments::op_code(name).map_err(CallError::argument)?.into())
     })
 }
 
@@ -176,9 +175,7 @@ pub unsafe extern "C" fn atoms_size_code(name: *const c_char) -> i32 {
     guarded(|| {
         // SAFETY: the caller passes null or a string that ends with 0.
         let name = unsafe { string(name, "name") }?;
-        let size = Size::ALL.iter().find(|size| size.to_string() == name);
-        size.map(|size| *size as i32)
-            .ok_or_else(|| CallError::argument(format!("no size is called `{name}`")))
+        Ok(arguments::size_code(name).map_err(CallError::argument)?.into())
     })
 }
 
@@ -188,12 +185,7 @@ pub extern "C" fn atoms_word_index(handle: *const AtomsScoreboard, row: u32, ban
     let mut index = i64::from(ATOMS_BAD_ARGUMENT);
     let status = with(handle, |entry| {
         let geometry = entry.scoreboard.geometry();
-        if row >= geometry.rows || bank >= geometry.banks {
-            let (rows, banks) = (geometry.rows, geometry.banks);
-            let message = format!("row {row}, bank {bank}: the memory has {rows} rows, {banks} banks");
-            return Err(CallError::argument(message));
-        }
-        index = geometry.word(row, bank).into();
+        index = arguments::word_index(&geometry, row, bank).map_err(CallError::argument)?.into();
         Ok(())
     });
     if status == ATOMS_OK { index } else { status.into() }
@@ -220,7 +212,7 @@ pub extern "C" fn atoms_cta_write(
     rank: u32,
 ) -> i32 {
     with(handle, |entry| {
-        let wide = |_| CallError::argument(range("base_row", base_row, 0xffff));
+        let wide = |_| CallError::argument(arguments::range("base_row", base_row.into(), 0xffff));
         let write = AllocationWrite {
             slot: number(slot, "slot", 15)?,
             enable: flag(enable, "enable")?,
@@ -506,15 +498,8 @@ fn value(words: [u32; WORDS]) -> u128 {
     words.iter().rev().fold(0, |value, word| value << 32 | u128::from(*word))
 }
 
-fn range(name: &str, value: u32, most: u32) -> String {
-    format!("`{name}` is {value}; expected 0 to {most}")
-}
-
 fn number(value: u32, name: &str, most: u8) -> Result<u8, CallError> {
-    u8::try_from(value)
-        .ok()
-        .filter(|value| *value <= most)
-        .ok_or_else(|| CallError::argument(range(name, value, most.into())))
+    arguments::number(name, value.into(), most).map_err(CallError::argument)
 }
 
 fn flag(value: i32, name: &str) -> Result<bool, CallError> {
@@ -526,11 +511,9 @@ fn flag(value: i32, name: &str) -> Result<bool, CallError> {
 }
 
 fn fault_of(code: u32) -> Result<Fault, CallError> {
-    let fault = u8::try_from(code).ok().and_then(Fault::from_code);
-    fault.ok_or_else(|| CallError::argument(range("fault", code, 3)))
+    arguments::fault(code.into()).map_err(CallError::argument)
 }
 
 fn check_word(entry: &Entry, word: u32) -> Result<(), CallError> {
-    let words = entry.scoreboard.geometry().words();
-    if word < words { Ok(()) } else { Err(CallError::argument(range("word", word, words - 1))) }
+    arguments::word(&entry.scoreboard.geometry(), word).map_err(CallError::argument)
 }

@@ -30,6 +30,11 @@ pub(crate) struct Answer {
 }
 
 impl Item {
+    /// True if an answer is missing that is needed to judge the request.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.suspended && !self.is_resolved()
+    }
+
     /// True if enough is known to judge the request.
     pub(crate) fn is_resolved(&self) -> bool {
         self.answer.is_some() || !self.owes

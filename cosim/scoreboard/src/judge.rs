@@ -304,19 +304,7 @@ impl Worlds {
         });
         let response = item.answer.as_ref().map(|answer| &answer.response);
         if step.recording {
-            let known = self.recorded.get(&(item.name.port as usize, item.name.number));
-            let same = |event: &&Arc<TraceEvent>| matches!(&***event, TraceEvent::Request(known) if known.moment == timing);
-            let event = known.filter(same).cloned().unwrap_or_else(|| {
-                let exchange = Exchange {
-                    request: item.request.clone(),
-                    response: response.cloned(),
-                    after: item.written.clone(),
-                    moment: timing,
-                    accepted: Some(item.name.accepted),
-                };
-                Arc::new(TraceEvent::Request(Box::new(exchange)))
-            });
-            self.recorded.insert((item.name.port as usize, item.name.number), Arc::clone(&event));
+            let event = self.recorded_event(item, timing);
             world.events.push(event);
         }
         let after = item.written.as_deref();
@@ -341,6 +329,26 @@ impl Worlds {
             self.object(Objection { request: Some(item.name), cycle: answered, rejection, reordered });
             if is_known { Vec::new() } else { world.checker.may_write(&item.request) }
         })
+    }
+
+    /// Event of a request for the recording. Orders that judge the request with the same timing share the event.
+    fn recorded_event(&mut self, item: &Item, timing: Option<RequestTiming>) -> Arc<TraceEvent> {
+        let key = (item.name.port as usize, item.name.number);
+        if let Some(event) = self.recorded.get(&key)
+            && matches!(&**event, TraceEvent::Request(known) if known.moment == timing)
+        {
+            return Arc::clone(event);
+        }
+        let exchange = Exchange {
+            request: item.request.clone(),
+            response: item.answer.as_ref().map(|answer| answer.response.clone()),
+            after: item.written.clone(),
+            moment: timing,
+            accepted: Some(item.name.accepted),
+        };
+        let event = Arc::new(TraceEvent::Request(Box::new(exchange)));
+        self.recorded.insert(key, Arc::clone(&event));
+        event
     }
 
     /// Judges a request that executed, and whose response the reset dropped.

@@ -15,6 +15,8 @@ pub enum PortName {
 }
 
 impl PortName {
+    pub(crate) const BOTH: [PortName; 2] = [PortName::Warp, PortName::Cluster];
+
     pub(crate) fn other(self) -> Self {
         match self {
             PortName::Warp => PortName::Cluster,

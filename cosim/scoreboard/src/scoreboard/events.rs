@@ -35,12 +35,12 @@ impl PortScoreboard {
                 }
             }
             Pending::Table { slot, allocation } => {
-                for port in [PortName::Warp, PortName::Cluster] {
+                for port in PortName::BOTH {
                     let of_slot = |item: &&Item| item.request.slot == *slot && item.name.accepted < cycle;
                     let Some(last) = self.items.of(port).from(0).filter(of_slot).last() else { continue };
                     let open = last.name.number;
                     let mut before = self.items.of(port).from(0).take_while(|item| item.name.number <= open);
-                    if before.any(|item| !item.suspended && !item.is_resolved()) && self.ending == Ending::No
+                    if before.any(Item::is_open) && self.ending == Ending::No
                         || !worlds.run(&step, port, open)
                     {
                         return false;
@@ -117,9 +117,8 @@ impl PortScoreboard {
                 }
             }
             Pending::End => {
-                for port in [PortName::Warp, PortName::Cluster] {
-                    let open = |item: &&Item| !item.suspended && !item.is_resolved();
-                    if let Some(item) = self.items.of(port).from(0).find(open) {
+                for port in PortName::BOTH {
+                    if let Some(item) = self.items.of(port).from(0).find(|item| item.is_open()) {
                         let rejection =
                             worlds.all.first().map(|one| one.checker.never_answered(&item.request));
                         worlds.each(cycle, Some(item.name), |_| rejection.clone().map_or(Ok(()), Err));
@@ -161,7 +160,7 @@ impl PortScoreboard {
 
     /// Writes events to the trace once a single order is left, and forgets requests that are judged in every order.
     pub(super) fn flush(&mut self) {
-        for port in [PortName::Warp, PortName::Cluster] {
+        for port in PortName::BOTH {
             let judged = self.worlds.all.iter().map(|world| world.next(port)).min().unwrap_or(0);
             self.judged += self.items.of_mut(port).forget(judged);
         }

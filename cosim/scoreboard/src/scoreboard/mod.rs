@@ -383,7 +383,7 @@ impl PortScoreboard {
         self.begin(cycle)?;
         self.ending = Ending::Reset;
         let mut dropped = Vec::new();
-        for port in [PortName::Warp, PortName::Cluster] {
+        for port in PortName::BOTH {
             let open = |item: &&Item| item.answer.is_none() && (item.suspended || item.written.is_none());
             dropped.extend(self.items.of(port).from(0).filter(open).map(|item| item.request.clone()));
         }
@@ -397,7 +397,7 @@ impl PortScoreboard {
         self.allocations.fill((None, cycle));
         let written = written.unwrap_or_default().to_vec();
         let verdict = self.event(cycle, Pending::Reset { dropped, written });
-        for port in [PortName::Warp, PortName::Cluster] {
+        for port in PortName::BOTH {
             self.items.of_mut(port).clear();
             let end = self.items.of(port).end();
             self.worlds.all.iter_mut().for_each(|world| world.skip_to(port, end));
@@ -416,8 +416,7 @@ impl PortScoreboard {
     pub fn finish(&mut self, cycle: u64, words: &[(u32, u32)]) -> Verdict {
         self.begin(cycle)?;
         self.ending = Ending::Finish;
-        let open = |item: &Item| !item.suspended && !item.is_resolved();
-        if [PortName::Warp, PortName::Cluster].iter().any(|port| self.items.of(*port).from(0).any(open)) {
+        if PortName::BOTH.iter().any(|port| self.items.of(*port).from(0).any(Item::is_open)) {
             // The verdict on these events depends on the missing answer, which is the error to report.
             self.pending.clear();
         }
@@ -463,7 +462,7 @@ impl PortScoreboard {
         self.lost = true;
         self.pending.clear();
         self.queue.drain();
-        [PortName::Warp, PortName::Cluster].into_iter().for_each(|port| self.items.of_mut(port).clear());
+        PortName::BOTH.into_iter().for_each(|port| self.items.of_mut(port).clear());
         self.refuse(cycle, "", why)
     }
 
@@ -484,8 +483,7 @@ impl PortScoreboard {
             }
         }
         let waiting = self.queue.waiting().len() + self.queue.suspended().len();
-        let most =
-            [PortName::Warp, PortName::Cluster].map(|port| self.items.of(port).len()).into_iter().max();
+        let most = PortName::BOTH.map(|port| self.items.of(port).len()).into_iter().max();
         if most.unwrap_or(0).max(waiting) > REQUESTS || self.pending.len() > EVENTS {
             let limits =
                 format!("more than {REQUESTS} requests of a port, or {EVENTS} events, wait for an answer");

@@ -18,8 +18,6 @@ const LIST: &str = "atoms.f";
 /// Name of the top module, which has the ports.
 pub const TOP: &str = "atoms_unit";
 const PACKAGE: &str = "atoms_cfg_pkg.sv";
-/// File that the sources include.
-const INCLUDED: &str = "atoms_assert.svh";
 
 /// One step in building libraries. [`Display`](fmt::Display) gives one line without a line break.
 #[derive(Clone, Debug)]
@@ -279,7 +277,9 @@ pub fn prefixed(
     let mut files: Vec<_> =
         texts.iter().map(|(name, text)| (format!("{prefix}{name}"), renamed(text))).collect();
     let list = files.iter().map(|(name, _)| format!("{name}\n")).collect();
-    files.push((INCLUDED.to_string(), fs_err::read_to_string(rtl_dir.join(INCLUDED))?));
+    for header in headers(rtl_dir)? {
+        files.push((header.display().to_string(), fs_err::read_to_string(rtl_dir.join(header))?));
+    }
     files.push((LIST.to_string(), list));
     Ok(files)
 }

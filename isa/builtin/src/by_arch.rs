@@ -49,18 +49,21 @@ pub enum LowerTextError {
     Arch(String),
 }
 
+fn arch(name: &str) -> Result<Arch, String> {
+    Arch::from_name(name).ok_or_else(|| {
+        let known = ALL.join(", ");
+        format!(
+            "unknown architecture `{name}`; expected {known}, one of these with a letter such as sm_90a, or `all`"
+        )
+    })
+}
+
 /// Returns the architectures with these names; `all` names all with different lowering. Without a name: `target`,
 /// or the usual ones.
 ///
 /// # Errors
 /// The text of the error: an unknown name, or a target that is too early.
 pub fn arches_named(names: &[String], target: Option<Arch>) -> Result<Vec<Arch>, String> {
-    let arch = |name: &str| {
-        Arch::from_name(name).ok_or_else(|| {
-            let known = ALL.join(", ");
-            format!("unknown architecture `{name}`; expected {known}, one of these with a letter such as sm_90a, or `all`")
-        })
-    };
     match (names, target) {
         ([], Some(target)) if target.number() < FIRST => Err(format!(
             "the module is for {target}, but the first supported architecture is {}; choose a later one, such as {}",
@@ -90,7 +93,7 @@ pub fn lower_text(
         Module::parse(name, text).map_err(wrong)?
     } else {
         let functions = vec![ptx::snippet(text).map_err(wrong)?];
-        let target = arches_named(&[ALL[0].into()], None).map_err(LowerTextError::Arch)?[0];
+        let target = arch(ALL[0]).map_err(LowerTextError::Arch)?;
         Module { version: ptx::NEWEST, target, address_size: 64, variables: Vec::new(), functions }
     };
     let arches = arches_named(arches, whole.then_some(module.target)).map_err(LowerTextError::Arch)?;

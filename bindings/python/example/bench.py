@@ -109,11 +109,11 @@ async def offer(dut, rng, port, requests, rate):
 
 
 def memory(dut, scoreboard):
-    """Reads the words of the banks through the hierarchy: index to value."""
+    """Reads the words of the slots' rows through the hierarchy: index to value."""
     words = {}
     for bank in range(len(dut.g_bank)):
         rows = dut.g_bank[bank].u_bank.mem_q
-        for row in range(64):
+        for row in range(16 * SLOTS):
             words[scoreboard.word_index(row, bank)] = int(rows[row].value)
     return words
 

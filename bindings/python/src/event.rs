@@ -132,7 +132,7 @@ pub(crate) fn batch(
     Ok(())
 }
 
-/// Where the values of an event come from.
+/// Values of an event, and what is needed to check them.
 struct Source<'a, 'py> {
     kind: &'a str,
     geometry: Geometry,

@@ -68,7 +68,7 @@ impl NativeScoreboard {
         PyList::new(python, verdicts.iter().map(|verdict| exception(python, verdict).into_value(python)))
     }
 
-    /// Completes the trace.
+    /// Writes the rest of the trace.
     fn close(&self) -> PyResult<()> {
         self.with(|scoreboard| Ok(scoreboard.finish_recording()?))
     }

@@ -193,7 +193,7 @@ class Scoreboard:
         return self._native.unjudged
 
     def close(self) -> None:
-        """Completes the trace."""
+        """Writes the rest of the trace. Without a trace, it does nothing."""
         self._native.close()
 
     def __enter__(self) -> Scoreboard:

@@ -102,12 +102,13 @@ fn a_missing_response_is_named_before_answers_that_depend_on_it() {
 #[test]
 fn a_wrong_number_of_passes_is_named_if_one_order_explains_the_values() {
     let mut scoreboard = two_additions();
-    scoreboard.cluster_response(8, ClusterResponse::default()).expect("it is judged later");
-    // The cluster request executed first and left 1.
+    // The cluster request executed first and left 1. The other order is tried first.
     let mut response = Response::default();
     response.rd[0] = 1;
     let found = WarpResponse { tag: 5, response, passes: Some(2), written: None };
-    let verdict = scoreboard.warp_response(9, found).expect_err("it took one pass");
+    scoreboard.warp_response(8, found).expect("it is judged later");
+    let verdict = scoreboard.cluster_response(9, ClusterResponse::default());
+    let verdict = verdict.expect_err("the warp request took one pass");
     assert_eq!(verdict.rejection.clause(), "spec 4.3");
     scoreboard.finish(10, &[(0, 4)]).expect("the memory is known");
 }

@@ -57,6 +57,13 @@ impl Rejection {
         Rejection { clause: "", about: "", message: format!("undecided: {why}"), values: None }
     }
 
+    /// Creates the verdict that a scoreboard has recorded, with its text.
+    pub fn recorded(undecided: bool, text: &str) -> Self {
+        let about = if undecided { "" } else { "verdict" };
+        let message = format!("the scoreboard that recorded this trace found: {text}");
+        Rejection { clause: "", about, message, values: None }
+    }
+
     /// Rejects a request that none of `possible` values, or combinations of values, explains. `instance` is
     /// the rejection for one of them.
     pub(crate) fn of_all(possible: usize, instance: Rejection) -> Self {
@@ -113,13 +120,14 @@ impl Rejection {
         Rejection::new(clause, "answer", what).at(lanes, addr)
     }
 
-    /// Clause of the specification that is broken, such as `spec 4.5`; empty without a verdict.
+    /// Clause of the specification that is broken, such as `spec 4.5`; empty without a verdict, and for a recorded
+    /// one.
     pub fn clause(&self) -> &'static str {
         self.clause
     }
 
     /// Part of the observation that is wrong: `rd`, `pred`, `fault`, `memory`, `write`, `object`, `order`,
-    /// `wait` or `answer`; empty without a verdict.
+    /// `wait`, `answer`, `passes` or `verdict`; empty without a verdict.
     pub fn about(&self) -> &'static str {
         self.about
     }

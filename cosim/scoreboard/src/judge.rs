@@ -297,21 +297,19 @@ impl Worlds {
             return self.judge_lost(world, step, item);
         }
         let answered = item.answer.as_ref().map_or(step.cycle, |answer| answer.cycle);
-        let timing = world.checker.is_waiting().then(|| RequestTiming {
+        let is_waiting = world.checker.is_waiting();
+        let timing = RequestTiming {
             number: item.name.number,
             answered,
-            oldest_unanswered: oldest_unanswered(world, step),
-        });
+            oldest_unanswered: is_waiting.then(|| oldest_unanswered(world, step)).flatten(),
+        };
         let response = item.answer.as_ref().map(|answer| &answer.response);
         if step.recording {
             let event = self.recorded_event(item, timing);
             world.events.push(event);
         }
         let after = item.written.as_deref();
-        let verdict = match &timing {
-            Some(timing) => world.checker.request_at(timing, &item.request, response, after),
-            None => world.checker.request(&item.request, response, after),
-        };
+        let verdict = world.checker.request_at(&timing, &item.request, response, after);
         let stated = item.answer.as_ref().and_then(|answer| answer.passes);
         let passes = match stated.filter(|&passes| passes != world.checker.passes()) {
             Some(passes) => {
@@ -332,10 +330,10 @@ impl Worlds {
     }
 
     /// Event of a request for the recording. Orders that judge the request with the same timing share the event.
-    fn recorded_event(&mut self, item: &Item, timing: Option<RequestTiming>) -> Arc<TraceEvent> {
+    fn recorded_event(&mut self, item: &Item, timing: RequestTiming) -> Arc<TraceEvent> {
         let key = (item.name.port as usize, item.name.number);
         if let Some(event) = self.recorded.get(&key)
-            && matches!(&**event, TraceEvent::Request(known) if known.moment == timing)
+            && matches!(&**event, TraceEvent::Request(known) if known.moment == Some(timing))
         {
             return Arc::clone(event);
         }
@@ -343,7 +341,7 @@ impl Worlds {
             request: item.request.clone(),
             response: item.answer.as_ref().map(|answer| answer.response.clone()),
             after: item.written.clone(),
-            moment: timing,
+            moment: Some(timing),
             accepted: Some(item.name.accepted),
         };
         let event = Arc::new(TraceEvent::Request(Box::new(exchange)));

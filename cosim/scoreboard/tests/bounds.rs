@@ -115,7 +115,8 @@ fn a_search_of_many_orders_ends() {
 #[test]
 fn a_recording_ends_if_two_orders_stay_possible() {
     let mut scoreboard = scoreboard();
-    scoreboard.record(Box::new(Shared::default())).expect("writes");
+    let trace = Shared::default();
+    scoreboard.record(Box::new(trace.clone())).expect("writes");
     scoreboard.warp_request(1, 1, SerialRequest { red: true, ..warp(Op::Exch, 0, 7) }).expect("accepted");
     scoreboard.cluster_request(1, &cluster(Op::Exch, true, 0, 8)).expect("accepted");
     let answer = WarpResponse { tag: 1, ..WarpResponse::default() };
@@ -127,6 +128,8 @@ fn a_recording_ends_if_two_orders_stay_possible() {
     }
     let ended = scoreboard.finish_recording().expect_err("too many events wait for the recording");
     assert!(ended.to_string().starts_with("in cycle "), "{ended}");
+    let judged = atoms_record::check_trace(trace.take().as_slice()).expect_err("the trace is not complete");
+    assert!(!judged.is_verdict() && judged.to_string().ends_with(&ended.to_string()), "{judged}");
     scoreboard.finish(150_000, &[(0, 7)]).expect("one of the orders");
 }
 

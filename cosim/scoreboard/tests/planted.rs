@@ -8,7 +8,7 @@ use atoms_scoreboard::{ClusterResponse, PortScoreboard, WarpResponse};
 use atoms_stimulus::Profile;
 use atoms_stimulus::request::{AllocationWrite, ClusterRequest};
 
-use crate::bench::Bench;
+use crate::bench::{Bench, Shared};
 
 type Spoil = fn(&mut Out, &mut u64);
 
@@ -63,7 +63,15 @@ fn every_planted_bug_is_rejected_with_its_clause() {
             let rejected = (0..4).find_map(|seed| {
                 let (mut bench, mut count) = (Bench::new(small, observed), 0);
                 let named = Profile::named(profile).expect("a profile of this name");
-                bench.run(named, 2000, seed, |out| spoil(out, &mut count)).err()
+                let trace = Shared::default();
+                bench.scoreboard.record(Box::new(trace.clone())).expect("writes");
+                let verdict = bench.run(named, 2000, seed, |out| spoil(out, &mut count)).err()?;
+                bench.scoreboard.finish_recording().expect("a single order is left");
+                let judged = atoms_record::check_trace(trace.take().as_slice());
+                if !judged.as_ref().is_err_and(|error| error.is_verdict()) {
+                    missed.push(format!("{name}, observed {observed}: {verdict}; its trace: {judged:?}"));
+                }
+                Some(verdict)
             });
             match rejected {
                 Some(verdict) if clauses.contains(&verdict.rejection.clause()) => {

@@ -430,17 +430,14 @@ impl Scoreboard {
     fn judge(&mut self, done: Done, response: Option<&Response>) -> Result<(), OracleViolation> {
         let Done { asked, mut written, moment } = done;
         self.put(&asked);
-        let moment = self.checker.is_waiting().then_some(moment);
         if self.recording.is_some() {
             let (request, response) = (self.request.clone(), response.cloned());
             let accepted = Some(self::moment(asked.taken_at()));
-            let exchange = Exchange { request, response, after: Some(written.clone()), moment, accepted };
+            let exchange =
+                Exchange { request, response, after: Some(written.clone()), moment: Some(moment), accepted };
             self.tell(|| TraceEvent::Request(Box::new(exchange)));
         }
-        let verdict = match &moment {
-            Some(moment) => self.checker.request_at(moment, &self.request, response, Some(&written)),
-            None => self.checker.request(&self.request, response, Some(&written)),
-        };
+        let verdict = self.checker.request_at(&moment, &self.request, response, Some(&written));
         written.clear();
         self.spare_written.push(written);
         self.verdict(verdict, &asked)

@@ -268,7 +268,9 @@ impl Timeline<'_> {
                 self.push(at + 1, line, Change::Reset(IDLE.into()));
                 at
             }
-            TraceEvent::Init(_) | TraceEvent::Final(_) | TraceEvent::End => self.latest,
+            TraceEvent::Init(_) | TraceEvent::Final(_) | TraceEvent::End | TraceEvent::Verdict { .. } => {
+                self.latest
+            }
         };
         (number, at..at + 1)
     }

@@ -83,6 +83,7 @@ impl Replay {
                 | TraceEvent::Lost { .. }
                 | TraceEvent::Reset { .. }
                 | TraceEvent::End
+                | TraceEvent::Verdict { .. }
                 | TraceEvent::Final(_) => 0,
             };
             if slot > 15 {
@@ -133,6 +134,7 @@ impl Replay {
                 | TraceEvent::Wake { .. }
                 | TraceEvent::Quiet { .. }
                 | TraceEvent::End
+                | TraceEvent::Verdict { .. }
                 | TraceEvent::Final(_) => {}
             }
         }

@@ -3,6 +3,7 @@
 use std::io::BufRead;
 
 use atoms_ops::Fault;
+use atoms_oracle::Rejection;
 
 use crate::{Exchange, RecordingError, TraceEvent, TraceReader};
 
@@ -81,6 +82,7 @@ pub fn check_trace<R: BufRead>(reader: R) -> Result<TraceSummary, RecordingError
                 summary.final_words += words.len() as u64;
                 checker.finish_words(&words)
             }
+            TraceEvent::Verdict { undecided, text } => Err(Rejection::recorded(undecided, &text)),
         };
         verdict.map_err(|rejection| {
             let undecided = rejection.is_undecided();

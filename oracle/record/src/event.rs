@@ -69,6 +69,14 @@ pub enum TraceEvent {
     End,
     /// Words of memory found at this point: (index, value).
     Final(Vec<(u32, u32)>),
+    /// Verdict of the scoreboard that recorded the trace. It has also judged what a trace does not hold: tags,
+    /// numbers of passes, missing and surplus answers.
+    Verdict {
+        /// True if the scoreboard could not decide.
+        undecided: bool,
+        /// Text of the verdict.
+        text: String,
+    },
 }
 
 /// A request, its response, and the words written if they were recorded.

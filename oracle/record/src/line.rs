@@ -23,6 +23,8 @@ const KINDS: &[(&str, &[&str])] = &[
     ("reset", &["after"]),
     ("end", &[]),
     ("final", &[]),
+    ("rejected", &[]),
+    ("undecided", &[]),
 ];
 
 /// A JSON object with required fields, and optional fields that are omitted if they have their default
@@ -77,6 +79,8 @@ object! { #[derive(Default)] Line { ;
     reset: Vec<RequestLine>,
     end: bool,
     r#final: Vec<Pair>,
+    rejected: String,
+    undecided: String,
     note: String,
 } }
 
@@ -192,6 +196,8 @@ impl Line {
                 ..empty
             },
             TraceEvent::End => Line { end: Some(true), ..empty },
+            TraceEvent::Verdict { undecided: false, text } => Line { rejected: Some(text.clone()), ..empty },
+            TraceEvent::Verdict { undecided: true, text } => Line { undecided: Some(text.clone()), ..empty },
         }
     }
 }
@@ -522,6 +528,10 @@ impl Line {
             let accepted = self.accepted.map(|accepted| accepted.0);
             let after = self.after.map(unpaired);
             TraceEvent::Request(Box::new(Exchange { request, response, after, moment, accepted }))
+        } else if let Some(text) = self.rejected {
+            TraceEvent::Verdict { undecided: false, text }
+        } else if let Some(text) = self.undecided {
+            TraceEvent::Verdict { undecided: true, text }
         } else if self.atoms_trace.is_some() {
             return Err("a second header; write each trace to a separate file".to_owned());
         } else {

@@ -165,10 +165,13 @@ impl PortScoreboard {
             self.judged += self.items.of_mut(port).forget(judged);
         }
         if let Some(cycle) = self.worlds.merged_at.take() {
-            let why = "in cycle {cycle} too many orders of the requests of both ports were possible, so the trace ends \
-                       there; report the order of execution and the words written";
-            self.recording_error = Some(io::Error::other(why.replace("{cycle}", &cycle.to_string())));
+            let text = format!(
+                "in cycle {cycle} too many orders of the requests of both ports were possible, so the trace ends \
+                 there; report the order of execution and the words written"
+            );
+            self.write(vec![Arc::new(TraceEvent::Verdict { undecided: true, text: text.clone() })]);
             self.recording = None;
+            self.recording_error.get_or_insert_with(|| io::Error::other(text));
             self.worlds.recorded.clear();
             self.worlds.all.iter_mut().for_each(|world| world.events.clear());
         }

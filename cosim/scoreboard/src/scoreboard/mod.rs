@@ -11,7 +11,7 @@ use atoms_model::config::WinnerPolicy;
 use atoms_monitor::{Unmatched, WarpQueue};
 use atoms_ops::{Fault, Op};
 use atoms_oracle::{Allocation, Geometry, GoesFirst, Rejection, Response, SerialRequest, faults};
-use atoms_record::{DeclaredUnit, TraceHeader, TraceWriter};
+use atoms_record::{DeclaredUnit, TraceEvent, TraceHeader, TraceWriter};
 use atoms_stimulus::request::{AllocationWrite, ClusterRequest};
 
 use crate::item::{Answer, BothPorts, Item, Pending};
@@ -457,13 +457,18 @@ impl PortScoreboard {
         Ok(())
     }
 
-    /// Ends judging, and frees what is not judged.
+    /// Ends judging, frees what is not judged, and returns the verdict.
     fn give_up(&mut self, cycle: u64, why: &str) -> Verdict {
+        let verdict = self.refuse(cycle, "", why);
+        self.end();
+        verdict
+    }
+
+    fn end(&mut self) {
         self.lost = true;
         self.pending.clear();
         self.queue.drain();
         PortName::BOTH.into_iter().for_each(|port| self.items.of_mut(port).clear());
-        self.refuse(cycle, "", why)
     }
 
     /// Judges all events whose order is known or can be searched.
@@ -474,13 +479,14 @@ impl PortScoreboard {
                 break;
             }
             let verdict = self.worlds.settle(cycle, self.recording.is_some());
-            self.flush();
             if let Err((Objection { request, cycle, rejection, .. }, continues)) = verdict {
+                let verdict = self.verdict(PortVerdict { request, cycle, rejection });
                 if !continues {
-                    _ = self.give_up(cycle, "");
+                    self.end();
                 }
-                return Err(Box::new(PortVerdict { request, cycle, rejection }));
+                return verdict;
             }
+            self.flush();
         }
         let waiting = self.queue.waiting().len() + self.queue.suspended().len();
         let most = PortName::BOTH.map(|port| self.items.of(port).len()).into_iter().max();
@@ -520,7 +526,19 @@ impl PortScoreboard {
             "" => Rejection::undecided(what),
             about => Rejection::new("spec 4.6", about, what),
         };
-        Err(Box::new(PortVerdict { request: None, cycle, rejection }))
+        self.verdict(PortVerdict { request: None, cycle, rejection })
+    }
+
+    /// Returns a verdict, and records it.
+    fn verdict(&mut self, verdict: PortVerdict) -> Verdict {
+        if self.recording.is_some() && !self.lost {
+            let (undecided, text) = (verdict.rejection.is_undecided(), verdict.to_string());
+            for world in &mut self.worlds.all {
+                world.record(TraceEvent::Verdict { undecided, text: text.clone() });
+            }
+        }
+        self.flush();
+        Err(Box::new(verdict))
     }
 }
 

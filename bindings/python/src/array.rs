@@ -1,6 +1,6 @@
 //! Numbers and arrays of Python as words and lanes.
 
-use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
+use numpy::{PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyList, PyTuple};
@@ -16,25 +16,23 @@ pub(crate) fn value_error(text: impl Into<String>) -> PyErr {
 }
 
 /// Integers of an array in row-major order.
-enum Elements {
-    Narrow(Vec<u32>),
-    Long(Vec<u64>),
+enum Elements<'py> {
+    Narrow(PyReadonlyArrayDyn<'py, u32>),
+    Long(PyReadonlyArrayDyn<'py, u64>),
 }
 
-/// Copy of an array of integers, and its name for messages.
-pub(crate) struct Array {
+/// An array of integers, and its name for messages.
+pub(crate) struct Array<'py> {
     name: String,
-    shape: Vec<usize>,
-    elements: Elements,
+    elements: Elements<'py>,
 }
 
-impl Array {
-    pub(crate) fn new(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Self> {
+impl<'py> Array<'py> {
+    pub(crate) fn new(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
         let name = name.to_owned();
         let array = value.py().import("numpy")?.call_method1("ascontiguousarray", (value,))?;
         if let Ok(words) = array.cast::<PyArrayDyn<u32>>() {
-            let elements = Elements::Narrow(words.try_readonly()?.as_slice()?.to_vec());
-            return Ok(Array { name, shape: words.shape().to_vec(), elements });
+            return Ok(Array { name, elements: Elements::Narrow(words.try_readonly()?) });
         }
         let of = array.getattr("dtype")?;
         if !"uib".contains(&of.getattr("kind")?.extract::<String>()?) {
@@ -49,12 +47,14 @@ impl Array {
         }
         let array = array.call_method1("astype", ("uint64",))?;
         let long = array.cast::<PyArrayDyn<u64>>()?;
-        let elements = Elements::Long(long.try_readonly()?.as_slice()?.to_vec());
-        Ok(Array { name, shape: long.shape().to_vec(), elements })
+        Ok(Array { name, elements: Elements::Long(long.try_readonly()?) })
     }
 
     pub(crate) fn shape(&self) -> &[usize] {
-        &self.shape
+        match &self.elements {
+            Elements::Narrow(words) => words.shape(),
+            Elements::Long(longs) => longs.shape(),
+        }
     }
 
     pub(crate) fn rows(&self) -> usize {
@@ -80,6 +80,11 @@ impl Array {
     pub(crate) fn narrow(&self, row: Option<usize>) -> PyResult<[u32; LANES]> {
         let lanes = self.lanes(row, &[])?;
         let mut to = [0; LANES];
+        if let Elements::Narrow(words) = &self.elements {
+            let first = row.unwrap_or(0) * lanes;
+            to[..lanes].copy_from_slice(&words.as_slice()?[first..first + lanes]);
+            return Ok(to);
+        }
         for (lane, word) in to.iter_mut().enumerate().take(lanes) {
             *word = self.word(self.element(row.unwrap_or(0) * lanes + lane)?)?;
         }
@@ -93,7 +98,7 @@ impl Array {
         let first = row.unwrap_or(0) * lanes;
         let mut to = [0; LANES];
         if let (Elements::Narrow(words), true) = (&self.elements, four) {
-            let words = words[WORDS * first..].chunks_exact(WORDS);
+            let words = words.as_slice()?[WORDS * first..].as_chunks::<WORDS>().0;
             for (value, lane) in to.iter_mut().take(lanes).zip(words) {
                 *value = lane.iter().rev().fold(0, |value, word| value << 32 | u128::from(*word));
             }
@@ -111,8 +116,8 @@ impl Array {
 
     fn element(&self, at: usize) -> PyResult<u64> {
         let element = match &self.elements {
-            Elements::Narrow(words) => words.get(at).copied().map(u64::from),
-            Elements::Long(longs) => longs.get(at).copied(),
+            Elements::Narrow(words) => words.as_slice()?.get(at).copied().map(u64::from),
+            Elements::Long(longs) => longs.as_slice()?.get(at).copied(),
         };
         element.ok_or_else(|| value_error(format!("`{}` has too few elements", self.name)))
     }

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use crate::array::value_error;
-use crate::event;
+use crate::event::{self, Batch, Event};
 use crate::verdict::exception;
 
 #[pyclass(module = "atoms._atoms", frozen)]
@@ -46,24 +46,21 @@ impl NativeScoreboard {
     /// Reports batches of events, one for each kind. Returns the verdicts.
     fn judge<'py>(&self, python: Python<'py>, batches: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyList>> {
         let verdicts = self.with(|scoreboard| {
-            let mut events = Vec::new();
-            for (kind, batch) in batches {
-                event::batch(&kind.extract::<String>()?, scoreboard.geometry(), &batch, &mut events)?;
-            }
-            events.sort_by_key(|(moment, _)| *moment);
-            Ok(python.detach(|| {
-                let mut verdicts: Vec<Box<PortVerdict>> = Vec::new();
-                for ((cycle, _), event) in events {
-                    if let Err(verdict) = event.report(scoreboard, cycle) {
-                        let ends = verdict.rejection.is_undecided();
-                        verdicts.push(verdict);
-                        if ends {
-                            break;
-                        }
-                    }
+            let geometry = scoreboard.geometry();
+            let batches = batches.iter().map(|(kind, batch)| Batch::new(&kind.extract::<String>()?, &batch));
+            let batches = batches.collect::<PyResult<Vec<_>>>()?;
+            // Finds every error before the first event is judged.
+            let places = event::in_order(&batches, geometry)?;
+            let mut verdicts: Vec<PortVerdict> = Vec::new();
+            for block in places.chunks(BLOCK) {
+                let events = block.iter().map(|place| event::at(&batches, geometry, *place));
+                let events = events.collect::<PyResult<Vec<_>>>()?;
+                let ends = python.detach(|| judge(scoreboard, events, &mut verdicts));
+                if ends {
+                    break;
                 }
-                verdicts
-            }))
+            }
+            Ok(verdicts)
         })?;
         PyList::new(python, verdicts.iter().map(|verdict| exception(python, verdict).into_value(python)))
     }
@@ -86,6 +83,27 @@ impl NativeScoreboard {
     fn unjudged(&self) -> PyResult<u64> {
         self.with(|scoreboard| Ok(scoreboard.unjudged()))
     }
+}
+
+/// Number of events that are converted at a time, so that they stay in the cache.
+const BLOCK: usize = 64;
+
+/// Judges events, and adds the verdicts. Returns true if judging ended.
+fn judge(
+    scoreboard: &mut PortScoreboard,
+    events: Vec<(u64, Event)>,
+    verdicts: &mut Vec<PortVerdict>,
+) -> bool {
+    for (cycle, event) in events {
+        if let Err(verdict) = event.report(scoreboard, cycle) {
+            let ends = verdict.rejection.is_undecided();
+            verdicts.push(*verdict);
+            if ends {
+                return true;
+            }
+        }
+    }
+    false
 }
 
 impl NativeScoreboard {

@@ -1,6 +1,6 @@
 //! Search for an order of the two ports that explains the observation.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use atoms_oracle::{Checker, Rejection, RequestTiming};
@@ -92,6 +92,9 @@ const BYTES: usize = 256 << 20;
 /// Maximum number of events of one order that wait for the recording. Orders share most of them.
 const EVENTS: usize = 1 << 17;
 
+/// Maximum number of steps of one search.
+const WORK: u32 = 1 << 18;
+
 /// Tells if more answers come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
@@ -131,14 +134,27 @@ impl Worlds {
 
     /// Executes the requests of `port` up to `number` in every order. Returns false if an answer is missing
     /// that is needed for this.
+    ///
+    /// Orders advance in step, and those with equal state are merged at once: the number of orders grows much
+    /// faster than that of states.
     pub(crate) fn run(&mut self, step: &Step<'_>, port: PortName, number: u64) -> bool {
-        let (mut after, mut complete) = (Vec::with_capacity(1), true);
-        let mut open: Vec<_> =
-            std::mem::take(&mut self.all).into_iter().rev().map(|one| (one, false)).collect();
+        let (mut open, mut complete, mut work) = (Open::default(), true, 0);
+        std::mem::take(&mut self.all).into_iter().for_each(|world| open.add(world, !step.recording));
         while let Some(world) = open.pop() {
-            complete &= self.run_world(world, step, port, number, &mut open, &mut after);
+            complete &= self.run_world(world, step, port, number, &mut open);
+            work += 1;
+            if open.number > self.most && step.recording {
+                open.merge();
+                self.merged_at = Some(step.cycle);
+            }
+            let is_few =
+                open.done.len() <= self.most || self.reduce(&mut open.done, step.cycle, step.recording);
+            if open.number > 2 * self.most || !is_few || work > WORK {
+                self.stopped = true;
+                break;
+            }
         }
-        self.all = after;
+        self.all = open.into_all();
         complete || self.stopped
     }
 
@@ -218,47 +234,32 @@ impl Worlds {
         }
     }
 
-    /// Continues one order. Puts orders that are to be continued later in `open`, and finished ones in `after`. The flag
-    /// is true if the next request executes before all others of the other port.
+    /// Continues one order until it is not alone, and returns it to `open`.
     fn run_world(
         &mut self,
-        (mut world, mut is_next): (World, bool),
+        mut world: World,
         step: &Step<'_>,
         port: PortName,
         number: u64,
-        open: &mut Vec<(World, bool)>,
-        after: &mut Vec<World>,
+        open: &mut Open,
     ) -> bool {
         loop {
             let Some(mine) =
                 next_item(step.items, &mut world, port).filter(|item| item.name.number <= number)
             else {
-                after.push(world);
+                open.done.push(world);
                 return true;
             };
             match conflict(&world, step, mine) {
-                _ if std::mem::take(&mut is_next) => {}
                 Conflict::None => {}
                 Conflict::Unresolved => {
-                    after.push(world);
+                    open.done.push(world);
                     return false;
                 }
                 Conflict::With(other) => {
-                    let merges = after.len() > self.most && self.reduce(after, step.cycle, step.recording);
-                    if !merges && open.len() + after.len() >= 2 * self.most {
-                        self.stopped = true;
-                        open.clear();
-                        after.push(world);
-                        return false;
-                    }
                     let mut first = World { reordered: true, ..world.clone() };
                     if self.run_in_order(&mut first, step, port.other(), other) {
-                        if mine.name.number < number {
-                            // Has fewer conflicts left, so that few orders are open at the same time.
-                            open.push((std::mem::replace(&mut world, first), true));
-                            continue;
-                        }
-                        open.push((first, false));
+                        open.add(first, !step.recording);
                     }
                 }
             }
@@ -268,6 +269,10 @@ impl Worlds {
                 if self.survivor.as_ref().is_none_or(better) {
                     self.survivor = Some((world, unknown));
                 }
+                return true;
+            }
+            if open.number > 0 {
+                open.add(world, !step.recording);
                 return true;
             }
         }
@@ -370,6 +375,49 @@ impl Worlds {
             self.unknown.extend(world.checker.may_write(&item.request));
         }
         touches
+    }
+}
+
+/// Orders in the middle of a search.
+#[derive(Default)]
+struct Open {
+    /// Orders to continue, by the number of requests that have executed.
+    worlds: BTreeMap<u64, Vec<World>>,
+    /// Number of orders in `worlds`.
+    number: usize,
+    /// Orders that have reached the end of the search.
+    done: Vec<World>,
+}
+
+impl Open {
+    /// Adds an order, unless it has the state of another one.
+    fn add(&mut self, world: World, widen: bool) {
+        let alike = self.worlds.entry(world.next.iter().sum()).or_default();
+        if !alike.iter_mut().any(|one| one.merge(&world, widen)) {
+            alike.push(world);
+            self.number += 1;
+        }
+    }
+
+    /// Removes an order with the fewest requests.
+    fn pop(&mut self) -> Option<World> {
+        let mut first = self.worlds.first_entry()?;
+        let world = first.get_mut().pop();
+        if first.get().is_empty() {
+            first.remove();
+        }
+        self.number -= usize::from(world.is_some());
+        world
+    }
+
+    /// Merges orders with different memory.
+    fn merge(&mut self) {
+        self.worlds.values_mut().for_each(|alike| merge(alike, true));
+        self.number = self.worlds.values().map(Vec::len).sum();
+    }
+
+    fn into_all(self) -> Vec<World> {
+        self.done.into_iter().chain(self.worlds.into_values().flatten()).collect()
     }
 }
 

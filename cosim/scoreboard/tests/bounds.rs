@@ -111,6 +111,32 @@ fn a_search_of_many_orders_ends() {
     }
 }
 
+/// 80 requests have more orders than could be tried one by one, but few states.
+#[test]
+fn orders_with_equal_state_are_merged_during_a_search() {
+    for recorded in [false, true] {
+        let mut scoreboard = scoreboard();
+        if recorded {
+            scoreboard.record(Box::new(Shared::default())).expect("writes");
+        }
+        for number in 0..40 {
+            let value = u128::from(number);
+            let request = SerialRequest { red: true, ..warp(Op::Exch, 0, value) };
+            scoreboard.warp_request(1, number, request).expect("accepted");
+            scoreboard.cluster_request(1, &cluster(Op::Exch, true, 0, 100 + value)).expect("no response");
+        }
+        // Waits for all responses, and then needs every order of all requests.
+        let write = AllocationWrite { slot: 0, enable: true, base: 0, size: 128, rank: 0 };
+        scoreboard.table_write(2, &write).expect("accepted");
+        for tag in 0..40 {
+            scoreboard.warp_response(2, WarpResponse { tag, ..WarpResponse::default() }).expect("any order");
+        }
+        scoreboard.finish(9, &[(0, 139)]).expect("the last request of the cluster port");
+        let wrong = scoreboard.finish(9, &[(0, 138)]).expect_err("overwritten in every order");
+        assert_eq!(wrong.rejection.clause(), "spec 4.6");
+    }
+}
+
 /// Two orders that leave different memory are possible until the end, so that no event can be recorded.
 #[test]
 fn a_recording_ends_if_two_orders_stay_possible() {

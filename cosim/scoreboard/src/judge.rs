@@ -139,8 +139,11 @@ impl Worlds {
     /// faster than that of states.
     pub(crate) fn run(&mut self, step: &Step<'_>, port: PortName, number: u64) -> bool {
         let (mut open, mut complete, mut work) = (Open::default(), true, 0);
-        std::mem::take(&mut self.all).into_iter().for_each(|world| open.add(world, !step.recording));
-        while let Some(world) = open.pop() {
+        let mut all = std::mem::take(&mut self.all);
+        // A single order is the usual case, and needs no queue.
+        let mut next = if all.len() == 1 { all.pop() } else { None };
+        all.into_iter().for_each(|world| open.add(world, !step.recording));
+        while let Some(world) = next.take().or_else(|| open.pop()) {
             complete &= self.run_world(world, step, port, number, &mut open);
             work += 1;
             if open.number > self.most && step.recording {
@@ -417,7 +420,9 @@ impl Open {
     }
 
     fn into_all(self) -> Vec<World> {
-        self.done.into_iter().chain(self.worlds.into_values().flatten()).collect()
+        let mut all = self.done;
+        all.extend(self.worlds.into_values().flatten());
+        all
     }
 }
 

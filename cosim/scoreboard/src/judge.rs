@@ -93,7 +93,7 @@ const BYTES: usize = 256 << 20;
 const EVENTS: usize = 1 << 17;
 
 /// Maximum number of steps of one search.
-const WORK: u32 = 1 << 18;
+const WORK: u32 = 1 << 15;
 
 /// Tells if more answers come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

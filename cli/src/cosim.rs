@@ -29,7 +29,18 @@ use crate::output::{out, outln, print_json, print_lines};
 /// Limits for minimizing, about 20 seconds in the configuration `default`.
 const EFFORT: Effort = Effort { cycles: 5_000_000, time: Duration::from_secs(60) };
 
-pub(crate) fn cosim(args: &CosimArgs) -> Result<Verdict, CliError> {
+pub(crate) fn cosim(mut args: CosimArgs) -> Result<Verdict, CliError> {
+    let unit = args.unit.as_deref().map(machine::use_unit).transpose()?;
+    if unit.is_some() {
+        if args.machine.on == On::Model || args.no_oracle {
+            return Err(message!(
+                "--unit: only the oracle can check another unit; remove --on model and --no-oracle"
+            ));
+        }
+        // Runs as lockstep does, without a model.
+        args.machine.on = On::Lockstep;
+    }
+    let args = &args;
     if let Some(path) = &args.case {
         return repeat_case(args, path);
     }
@@ -39,7 +50,8 @@ pub(crate) fn cosim(args: &CosimArgs) -> Result<Verdict, CliError> {
             args.machine.on.name()
         ));
     }
-    let campaign = campaign(&args.random, machine::config(&args.machine.point.name())?)?;
+    let campaign =
+        campaign(&args.random, machine::config(&unit.unwrap_or_else(|| args.machine.point.name()))?)?;
     let mut files = machine::files();
     if let Some(file) = profile_file(&args.random) {
         files.reads("the profile", file);
@@ -145,7 +157,7 @@ fn agreed(
             agree: true,
             tally,
             rtl: machine::rtl_used(),
-            on: args.machine.on.name(),
+            on: if args.unit.is_some() { On::Rtl } else { args.machine.on }.name(),
             config: &campaign.config.name,
             seed: campaign.seed,
             usage,
@@ -168,7 +180,10 @@ fn agreed(
         grouped(tally.cluster_requests),
         grouped(tally.cycles),
     )?;
-    outln!("  {} passes, {} faults", grouped(tally.passes), grouped(tally.faults))?;
+    match args.unit {
+        None => outln!("  {} passes, {} faults", grouped(tally.passes), grouped(tally.faults))?,
+        Some(_) => outln!("  {} faults", grouped(tally.faults))?,
+    }
     if tally.resets > 0 {
         outln!("  {} cycles of reset dropped {} requests", grouped(tally.resets), grouped(tally.dropped))?;
     }
@@ -183,7 +198,7 @@ fn agreed(
     if let Some(usage) = usage {
         out!("{}", usage::text(usage))?;
     }
-    if args.machine.on == On::Lockstep {
+    if args.machine.on == On::Lockstep && args.unit.is_none() {
         outln!("  rtl and model agree in every output and every probe bit of every cycle")?;
     }
     if tally.judged > 0 {
@@ -193,10 +208,14 @@ fn agreed(
     Ok(Verdict::Agree)
 }
 
+fn unit_option(args: &CosimArgs) -> Option<String> {
+    args.unit.as_ref().map(|file| format!(" --unit {}", machine::shell(file)))
+}
+
 fn repeat_line(args: &CosimArgs, campaign: &Campaign, cycle: u64) -> String {
+    let of = unit_option(args).unwrap_or_else(|| format!(" --config {}", campaign.config.name));
     let mut line = format!(
-        "atoms cosim --config {} --seed {} --requests {} --until {}",
-        campaign.config.name,
+        "atoms cosim{of} --seed {} --requests {} --until {}",
         campaign.seed,
         campaign.requests,
         cycle + 1
@@ -228,7 +247,8 @@ fn disagreed(args: &CosimArgs, campaign: &Campaign, mut failed: Failed) -> Resul
     if on_fail(args) == OnFail::Shrink {
         match random::minimize(&mut failed, campaign, !args.no_oracle, EFFORT, &files.case)? {
             Ok(found) => {
-                lines.push(format!("smaller  atoms cosim --case {}", machine::shell(&files.case)));
+                let unit = unit_option(args).unwrap_or_default();
+                lines.push(format!("smaller  atoms cosim --case {}{unit}", machine::shell(&files.case)));
                 lines.push(format!("         found in {}", found.spent));
                 small = Some(found);
             }
@@ -250,7 +270,7 @@ fn disagreed(args: &CosimArgs, campaign: &Campaign, mut failed: Failed) -> Resul
 }
 
 fn opinion(args: &CosimArgs, config: &NamedConfig, case: &Case) -> Option<String> {
-    if args.no_oracle {
+    if args.no_oracle || config.unit.is_some() {
         return None;
     }
     let library = machine::library(config, Depth::Ports).ok()?;

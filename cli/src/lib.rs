@@ -59,7 +59,7 @@ fn answer(command: Command) -> Result<Verdict, CliError> {
     }
     match command {
         Command::Run(args) => run::run(&args),
-        Command::Cosim(args) => cosim::cosim(&args),
+        Command::Cosim(args) => cosim::cosim(*args),
         Command::Lower(args) => lower::run(&args),
         Command::Check(args) => check::check(&args),
         Command::Silicon(args) => silicon::silicon(&args.command),

@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
-use atoms_cosim::embedded::rtl_dir;
+use atoms_cosim::embedded::{rtl_dir, set_rtl_dir};
 use atoms_cosim::internals::Depth;
 use atoms_cosim::rtl::{self, RtlIdentity};
+use atoms_cosim::unit_folder::prepare;
 use atoms_run::{Implementation, RunFiles, Setup};
 use atoms_stimulus::configs::{self, NamedConfig};
 use atoms_verilated::Library;
@@ -25,6 +26,13 @@ pub(crate) fn files() -> Files {
 
 pub(crate) fn config(name: &str) -> Result<NamedConfig, CliError> {
     Ok(configs::named(&rtl_dir(), name)?)
+}
+
+/// Makes the RTL of another unit that of this process. Returns the name of its configuration.
+pub(crate) fn use_unit(file: &Path) -> Result<String, CliError> {
+    let (folder, name) = prepare(file, &rtl_dir())?;
+    set_rtl_dir(folder);
+    Ok(name)
 }
 
 /// Loads or builds the RTL of a configuration, for waves of this depth.

@@ -70,12 +70,12 @@ pub struct Failed {
 impl Campaign {
     /// Creates a scoreboard for the configuration, after reset with a memory of zeros.
     pub fn scoreboard(&self) -> Scoreboard {
-        Scoreboard::new(&self.config.config, &[])
+        Scoreboard::of(&self.config.config, self.config.unit.as_deref())
     }
 
     /// Creates the stimulus of this campaign.
     pub fn stimulus(&self) -> RandomStimulus {
-        RandomStimulus::new(self.config.config, &self.profile, self.seed, self.requests)
+        RandomStimulus::new(self.config.config, &self.config.limit(&self.profile), self.seed, self.requests)
     }
 
     /// Runs in lockstep until every request is answered, the cycle limit is reached, or an interrupt comes.

@@ -16,12 +16,23 @@ pub fn carry(files: Files) {
     let _ = FILES.set(files);
 }
 
+static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+
+/// Sets the RTL folder of this process. Only the first call has an effect.
+pub fn set_rtl_dir(folder: PathBuf) {
+    let _ = FOLDER.set(folder);
+}
+
 /// Returns the absolute path of the RTL folder. The first of these applies:
+/// - the folder of [`set_rtl_dir`];
 /// - `ATOMS_RTL`;
 /// - `rtl/` of the checkout around the working folder;
 /// - the folder with the unpacked RTL that the program carries;
 /// - `rtl/` of the working folder.
 pub fn rtl_dir() -> PathBuf {
+    if let Some(folder) = FOLDER.get() {
+        return folder.clone();
+    }
     let here = std::env::current_dir().unwrap_or_default();
     match std::env::var_os("ATOMS_RTL") {
         Some(dir) if !dir.is_empty() => here.join(dir),

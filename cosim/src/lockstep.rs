@@ -3,13 +3,17 @@
 use std::collections::VecDeque;
 use std::mem;
 use std::ops::Range;
+use std::sync::Arc;
 
 use atoms_model::diagnosis::Watch;
 use atoms_model::port::{In, Out, Probe};
 use atoms_model::{Config, Unit};
+use atoms_stimulus::configs::NamedConfig;
+use atoms_stimulus::unit::ForeignUnit;
 use atoms_verilated::{Coverage, Library, Rtl, RtlError, Snapshot};
 
 use crate::follower::{FollowedRtl, Follower, FollowerMode};
+use crate::foreign::PortMemory;
 use crate::internals::{Internals, RegisterAccess, memory_difference};
 use crate::machine::{Failure, LastCycle, Machine};
 use crate::mismatch::{ComparedSignal, Difference, Mismatch, SignalElement, Subject, differences, subject};
@@ -56,6 +60,8 @@ pub struct Lockstep {
     diverged: bool,
     internals: Option<Box<Internals>>,
     snapshot_mode: Option<SnapshotMode>,
+    /// Declaration of the unit, if it is not this project's. Then the model does not run.
+    foreign: Option<Arc<ForeignUnit>>,
 }
 
 /// State of RTL and model at one cycle, used to rewind.
@@ -94,7 +100,16 @@ impl Lockstep {
             model: Unit::new(config),
             last: LastCycle::default(),
             model_apart: None,
+            foreign: None,
         })
+    }
+
+    /// Creates a lockstep as [`Lockstep::new`] does. If `config` names another unit, its RTL runs without a model.
+    ///
+    /// # Errors
+    /// Those of [`Lockstep::new`].
+    pub fn of(rtl: Rtl, config: &NamedConfig) -> Result<Self, Failure> {
+        Ok(Lockstep { foreign: config.unit.clone(), ..Self::new(rtl, config.config)? })
     }
 
     /// Starts over from reset with a memory of zeros, at cycle 0. Also works after a mismatch or after the
@@ -109,7 +124,7 @@ impl Lockstep {
         let watched = self.model.watched().is_some();
         self.fetch()?;
         let rtl = self.rtl.as_mut().ok_or_else(lost)?;
-        if self.diverged || self.start.is_none() {
+        if self.diverged || self.start.is_none() || self.foreign.is_some() {
             // A reset does not clear data registers, which may differ here.
             match &self.start {
                 Some(start) => rtl.restore(start)?,
@@ -189,7 +204,7 @@ impl Lockstep {
     /// # Errors
     /// [`Failure`] in the cycles that the RTL had yet to run.
     pub fn set_following(&mut self, following: Option<FollowerMode>) -> Result<(), Failure> {
-        self.following = following.filter(|_| self.internals.is_none());
+        self.following = following.filter(|_| self.internals.is_none() && self.foreign.is_none());
         self.fetch()
     }
 
@@ -303,6 +318,12 @@ impl Lockstep {
         }
     }
 
+    /// Returns access to the memory of a unit that is not this project's.
+    fn port_memory(&mut self) -> Option<PortMemory<'_>> {
+        let unit = self.foreign.as_deref()?;
+        Some(PortMemory { rtl: self.rtl.as_mut()?, config: self.model.config(), unit })
+    }
+
     /// Returns the library of the RTL.
     pub fn library(&self) -> &Library {
         &self.library
@@ -354,6 +375,12 @@ impl Machine for Lockstep {
     }
 
     fn cycle(&mut self, i: &In) -> Result<(), Failure> {
+        if self.foreign.is_some() {
+            let LastCycle { out, probe, cycles } = &mut self.last;
+            self.rtl.as_mut().ok_or_else(lost)?.cycle(i, out, probe)?;
+            *cycles += 1;
+            return Ok(());
+        }
         if self.snapshot_mode.is_some() {
             if self.join()? {
                 self.cycle_of_the_model(i);
@@ -414,6 +441,9 @@ impl Machine for Lockstep {
     }
 
     fn load_memory(&mut self, words: &[u32]) -> Result<(), Failure> {
+        if let Some(mut memory) = self.port_memory() {
+            return if memory.write(words)? { Ok(()) } else { Err(Failure::CannotWrite) };
+        }
         self.fetch()?;
         self.rtl.as_mut().ok_or_else(lost)?.write_memory(words)?;
         self.model.memory_mut().copy_from_slice(words);
@@ -425,6 +455,9 @@ impl Machine for Lockstep {
     }
 
     fn read_memory(&mut self) -> Result<Vec<u32>, Failure> {
+        if let Some(mut memory) = self.port_memory() {
+            return Ok(memory.read()?.unwrap_or_default());
+        }
         self.fetch()?;
         let words = self.rtl.as_ref().ok_or_else(lost)?.read_memory();
         let banks = self.model.config().num_banks as usize;
@@ -460,8 +493,12 @@ impl Machine for Lockstep {
         self.model.watched()
     }
 
+    fn foreign(&self) -> Option<&ForeignUnit> {
+        self.foreign.as_deref()
+    }
+
     fn sides(&self) -> &'static [&'static str] {
-        &["rtl", "model"]
+        if self.foreign.is_some() { &["rtl"] } else { &["rtl", "model"] }
     }
 
     fn other_side(&self) -> Option<(&Out, &Probe)> {

@@ -5,6 +5,7 @@ use std::ops::Range;
 use atoms_model::diagnosis::Watch;
 use atoms_model::port::{In, Out, Probe};
 use atoms_model::{Config, Unit};
+use atoms_stimulus::unit::ForeignUnit;
 use atoms_verilated::{Rtl, RtlError, Snapshot};
 use atoms_wave_write::WaveError;
 
@@ -43,6 +44,12 @@ pub enum Failure {
     /// The user or the caller interrupted the run. The run noticed it in this cycle.
     #[error("interrupted at cycle {0}")]
     Interrupted(u64),
+    /// The run sends what the declaration of the unit does not allow. Has the reason.
+    #[error("the unit does not support a request of this run: {0}")]
+    Undeclared(String),
+    /// The unit is not this project's, and has no operation that sets its memory to the values of a case.
+    #[error("the unit has no operation that writes the memory of the case")]
+    CannotWrite,
     /// No checkpoint exists from which to replay.
     #[error("the run cannot be replayed: no checkpoint was taken")]
     NoCheckpoint,
@@ -121,7 +128,14 @@ pub trait Machine {
     /// [`Failure::Rtl`] unless `words` is as long as the memory.
     fn load_memory(&mut self, words: &[u32]) -> Result<(), Failure>;
 
-    /// Returns all of memory, in the order of [`Machine::load_memory`].
+    /// Returns the declaration of the unit, if it is not this project's. Then there is no probe, and memory is
+    /// accessed through the ports.
+    fn foreign(&self) -> Option<&ForeignUnit> {
+        None
+    }
+
+    /// Returns all of memory, in the order of [`Machine::load_memory`]. Empty if the unit is not this project's and
+    /// has no operation to read it.
     ///
     /// # Errors
     /// [`Failure::Mismatch`] if the memories of RTL and model differ.

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 use atoms_stimulus::configs::NamedConfig;
+use atoms_stimulus::unit::UNIT_FILE;
 use atoms_verilated::{
     BuildError, BuildSpec, Cache, Environment, Library, Progress, Rtl, Toolchain, ToolchainError, Variant,
     hash, headers, install_verilator,
@@ -14,10 +15,10 @@ use atoms_verilated::{
 
 use crate::embedded;
 
-const LIST: &str = "atoms.f";
+pub(crate) const LIST: &str = "atoms.f";
 /// Name of the top module, which has the ports.
 pub const TOP: &str = "atoms_unit";
-const PACKAGE: &str = "atoms_cfg_pkg.sv";
+pub(crate) const PACKAGE: &str = "atoms_cfg_pkg.sv";
 
 /// One step in building libraries. [`Display`](fmt::Display) gives one line without a line break.
 #[derive(Clone, Debug)]
@@ -96,6 +97,7 @@ pub fn sources(rtl_dir: &Path) -> Result<Vec<PathBuf>, BuildError> {
     let mut files = BuildSpec::from_list(rtl_dir, LIST, TOP)?.files;
     files.extend(headers(rtl_dir)?);
     files.extend([LIST, "configs.toml"].map(PathBuf::from));
+    files.extend(rtl_dir.join(UNIT_FILE).exists().then(|| UNIT_FILE.into()));
     files.sort();
     files.dedup();
     Ok(files)

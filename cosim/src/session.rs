@@ -29,7 +29,7 @@ pub struct Tally {
     pub time_outs: u64,
     /// Completed phases of mbarrier objects.
     pub phases: u64,
-    /// Cluster requests carried out.
+    /// Cluster requests carried out. Of a unit that is not this project's: accepted.
     pub cluster_requests: u64,
     /// Passes of the warp requests.
     pub passes: u64,
@@ -44,7 +44,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    fn count(&mut self, cycle: &Cycle<'_>) {
+    fn count(&mut self, cycle: &Cycle<'_>, is_foreign: bool) {
         self.cycles += 1;
         if let Some(dropped) = &cycle.reset {
             self.resets += 1;
@@ -61,7 +61,9 @@ impl Tally {
             *(if wake_up.pred == 0 { &mut self.time_outs } else { &mut self.wake_ups }) += 1;
         }
         self.phases += u64::from(cycle.phases_completed());
-        self.cluster_requests += u64::from(cycle.cluster_done.is_some());
+        let has_cluster =
+            if is_foreign { cycle.cluster_accepted.is_some() } else { cycle.cluster_done.is_some() };
+        self.cluster_requests += u64::from(has_cluster);
     }
 }
 
@@ -176,7 +178,8 @@ impl<L: Listener> Session<Lockstep, L> {
     pub fn restart_machine(&mut self) -> Result<(), Failure> {
         self.machine.restart()?;
         let scoreboard = self.bench.scoreboard.is_some();
-        self.restart(scoreboard.then(|| Scoreboard::new(self.machine.config(), &[])));
+        let (config, unit) = (self.machine.config(), self.machine.foreign());
+        self.restart(scoreboard.then(|| Scoreboard::of(config, unit)));
         Ok(())
     }
 }
@@ -185,7 +188,7 @@ impl<M: Machine> Session<M> {
     /// Creates a session on a machine after reset. A scoreboard enables the oracle at the ports.
     pub fn new(machine: M, scoreboard: Option<Scoreboard>) -> Self {
         let bench = TestBench {
-            monitor: Monitor::new(machine.config()),
+            monitor: monitor(&machine),
             scoreboard,
             trace: None,
             deadline: None,
@@ -267,7 +270,7 @@ impl<M: Machine, L: Listener> Session<M, L> {
         self.bench.inputs = Some(Box::default());
         self.bench.scoreboard = scoreboard;
         self.bench.tally = Tally::default();
-        self.bench.monitor = Monitor::new(self.machine.config());
+        self.bench.monitor = monitor(&self.machine);
         self.bench.watchdog.last_answer = self.machine.cycles();
         self.listener.restart();
     }
@@ -343,7 +346,17 @@ impl<M: Machine, L: Listener> Session<M, L> {
     }
 }
 
+fn monitor(machine: &impl Machine) -> Monitor {
+    if machine.foreign().is_some() { Monitor::of_ports() } else { Monitor::new(machine.config()) }
+}
+
 impl TestBench {
+    /// Returns the number of requests inside the unit, and of answers that are not taken.
+    fn inside(&self) -> usize {
+        let open = self.scoreboard.as_ref().and_then(Scoreboard::open);
+        open.map_or_else(|| self.monitor.inside(), |open| open + self.monitor.offered())
+    }
+
     fn tally(&self) -> Tally {
         Tally { judged: self.scoreboard.as_ref().map_or(0, Scoreboard::answers), ..self.tally }
     }
@@ -387,6 +400,9 @@ impl TestBench {
         i: &In,
     ) -> Result<(), Failure> {
         let cycle = machine.cycles();
+        if let Some(why) = self.scoreboard.as_ref().and_then(|scoreboard| scoreboard.refuses(i)) {
+            return Err(Failure::Undeclared(why));
+        }
         let mut outcome = machine.cycle(i);
         if let Some(trace) = self.trace.as_mut().filter(|_| outcome.is_err()) {
             trace.cycle(cycle, i, machine, None)?;
@@ -412,9 +428,16 @@ impl TestBench {
             return Err(violation.into());
         }
         listener.cycle(&seen);
-        self.tally.count(&seen);
-        self.watchdog.see(&seen, self.monitor.inside())?;
-        self.look_at_the_clock(*cycles)
+        self.tally.count(&seen, machine.foreign().is_some());
+        let inside = self.inside();
+        self.watchdog.see(&seen, inside)?;
+        let (cycles, is_reset) = (*cycles, seen.reset.is_some());
+        if is_reset && machine.foreign().is_some() {
+            // What the dropped requests have written is visible only here.
+            let memory = machine.read_memory()?;
+            self.scoreboard.iter_mut().for_each(|scoreboard| scoreboard.replace_memory(&memory));
+        }
+        self.look_at_the_clock(cycles)
     }
 
     fn run(
@@ -434,6 +457,11 @@ impl TestBench {
                 progress(&self.tally);
             }
         }
+        if self.is_idle() {
+            let behind = self.scoreboard.as_ref().map_or(0, Scoreboard::cycles_behind);
+            let ready = In { rst_n: 1, rsp_ready: 1, cl_rsp_ready: 1, wake_ready: 1, ..In::default() };
+            (0..behind).try_for_each(|_| self.clock(machine, listener, &ready))?;
+        }
         self.settle_up(machine)?;
         Ok(self.tally())
     }
@@ -452,7 +480,7 @@ impl TestBench {
 
     fn is_idle(&self) -> bool {
         let offered = |i: &In| i.req_valid | i.cl_valid | i.cta_valid == 1;
-        self.monitor.inside() == 0 && !self.inputs.as_deref().is_some_and(offered)
+        self.inside() == 0 && !self.inputs.as_deref().is_some_and(offered)
     }
 
     fn look_at_the_clock(&mut self, cycles: u64) -> Result<(), Failure> {

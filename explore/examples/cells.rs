@@ -47,7 +47,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         new.record(&path, &measured(&config, &[])?.to_table(&config))?;
     }
     for point in old.points.iter().filter(|_| added.is_empty()) {
-        let config = NamedConfig { name: point.name.clone(), about: String::new(), config: point.config()? };
+        let config = NamedConfig {
+            name: point.name.clone(),
+            about: String::new(),
+            config: point.config()?,
+            unit: None,
+        };
         // A point without a unit path has only some modules. Measure these again.
         let modules: Vec<String> =
             if point.path_ns.is_some() { Vec::new() } else { point.modules.keys().cloned().collect() };

@@ -21,7 +21,7 @@ fn a_series_counts_less_when_nothing_is_left_to_find() {
     );
     fs::write(&plan, text).expect("it can be written");
     let rtl_dir = rtl_dir();
-    let choice = RunRequest { plan, choice: PlanChoice::default(), rtl_dir: rtl_dir.clone() };
+    let choice = RunRequest { plan, choice: PlanChoice::default(), rtl_dir: rtl_dir.clone(), unit: None };
     let (tests, _) = choice.tests().expect("a plan");
     let mut context = session::prepare(tests, &rtl_dir, &mut |_| ()).expect("it builds");
     let test = context.tests.test(0).expect("there is a series");

@@ -26,7 +26,7 @@ fn folder(name: &str) -> PathBuf {
 
 fn choice(plan: PathBuf, profile: &str, rtl_dir: PathBuf) -> RunRequest {
     let choice = PlanChoice { profile: Some(profile.to_string()), ..PlanChoice::default() };
-    RunRequest { plan, choice, rtl_dir }
+    RunRequest { plan, choice, rtl_dir, unit: None }
 }
 
 fn run(context: &Context, dir: &Path, records: bool, end: u64, jobs: usize) {

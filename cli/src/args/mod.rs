@@ -78,7 +78,7 @@ pub(crate) enum Command {
     /// Run a kernel: PTX, a SASS listing, a cubin or CUDA C
     Run(RunArgs),
     /// Run random requests on RTL and model in lockstep
-    Cosim(CosimArgs),
+    Cosim(Box<CosimArgs>),
     /// Translate PTX instructions and compiler builtins to SASS
     Lower(LowerArgs),
     /// Check a recorded trace with the oracle
@@ -142,6 +142,13 @@ const CONFIG: &str = "Configuration, optionally with other parameters: `small,nu
 
 /// Help of `--set`.
 const SET: &str = "Change parameters of the configuration: `num_banks=64`; repeatable";
+
+/// Help of `--unit`.
+pub(crate) const UNIT: &str =
+    "Verify the RTL of another unit, with the oracle at its ports (docs/bring-your-own.md)";
+
+/// Value name of `--unit`.
+pub(crate) const UNIT_VALUE: &str = "FILE.toml";
 
 /// Value name of `--set`.
 const PAIRS: &str = "PARAMETER=VALUE,...";
@@ -368,6 +375,8 @@ pub(crate) struct CosimArgs {
     pub(crate) machine: MachineArgs,
     #[command(flatten)]
     pub(crate) random: RandomArgs,
+    #[arg(long, value_name = UNIT_VALUE, help = UNIT, conflicts_with_all = ["config", "set"])]
+    pub(crate) unit: Option<PathBuf>,
     /// Action when the run fails; only with --on lockstep [default: shrink]
     #[arg(long, value_enum, value_name = "ACTION")]
     pub(crate) on_fail: Option<OnFail>,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
 use crate::args::number::{Zero, amount, whole};
-use crate::args::{ANY, OUTPUT, PAIRS, SET};
+use crate::args::{ANY, OUTPUT, PAIRS, SET, UNIT, UNIT_VALUE};
 
 /// Heading of the options for cluster runs in the help.
 pub(crate) const CLUSTER: &str = "Cluster options";
@@ -47,6 +47,8 @@ pub(crate) struct RegressArgs {
     pub(crate) config: Vec<String>,
     #[arg(long, value_name = PAIRS, help = SET, requires = "config")]
     pub(crate) set: Vec<String>,
+    #[arg(long, value_name = UNIT_VALUE, help = UNIT, conflicts_with_all = ["config", "set"])]
+    pub(crate) unit: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) workers: Workers,
     /// Output folder [default: target/regress/PROFILE]

@@ -63,6 +63,9 @@ pub(crate) fn regress(args: &RegressArgs) -> Result<Verdict, CliError> {
 
 /// Reads the tests and header of an existing output folder.
 fn again(out: &Path) -> Result<(Tests, RunHeader), CliError> {
+    if let Some(unit) = store::header(out)?.unit {
+        machine::use_unit(&unit)?;
+    }
     Ok(RunRequest::again(out, rtl_dir())?)
 }
 
@@ -89,10 +92,13 @@ fn begin(args: &RegressArgs) -> Result<Verdict, CliError> {
         (_, true) => Some("nightly".to_string()),
         _ => args.profile.clone(),
     };
-    let rtl_dir = rtl_dir();
-    let configs = points(&args.config, &args.set);
+    let plan = plan(args)?;
+    let configs = match &args.unit {
+        Some(unit) => vec![machine::use_unit(unit)?],
+        None => points(&args.config, &args.set),
+    };
     let choice = PlanChoice { profile, seed: args.seed, tags: args.tag.clone(), configs };
-    let request = RunRequest { plan: plan(args)?, choice, rtl_dir };
+    let request = RunRequest { plan, choice, rtl_dir: rtl_dir(), unit: args.unit.clone() };
     let (tests, header) = request.tests()?;
     if args.list {
         return list(&tests);

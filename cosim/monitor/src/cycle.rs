@@ -372,6 +372,13 @@ impl<'a> Cycle<'a> {
         }
     }
 
+    /// Returns true if no wake-up is offered and no port holds an answer that is not taken.
+    pub fn is_quiet(&self) -> bool {
+        let held = self.warp_answer.as_ref().is_some_and(|answer| !answer.taken)
+            || self.cluster_answer.as_ref().is_some_and(|answer| !answer.taken);
+        self.wake_up.is_none() && !held
+    }
+
     /// Returns the number of mbarrier phases that complete in this cycle.
     #[inline]
     pub fn phases_completed(&self) -> u32 {

@@ -56,6 +56,8 @@ pub struct Monitor {
     standing: u8,
     /// CTA slot of the table write accepted in the previous cycle.
     allocation: Option<u8>,
+    /// True if there is no probe. Then cluster requests are not followed after their acceptance.
+    ports_only: bool,
 }
 
 /// Bits of the ports in [`Monitor::standing`].
@@ -67,6 +69,17 @@ impl Monitor {
     /// Creates a monitor for a machine of `config`.
     pub fn new(config: &Config) -> Self {
         Monitor { last_stage: config.rmw_latency, ..Monitor::default() }
+    }
+
+    /// Creates a monitor for a machine without a probe. It does not follow cluster requests, which can execute
+    /// unseen.
+    pub fn of_ports() -> Self {
+        Monitor { ports_only: true, ..Monitor::default() }
+    }
+
+    /// Returns the number of ports with an answer that is not taken.
+    pub fn offered(&self) -> usize {
+        self.standing.count_ones() as usize
     }
 
     /// Returns the transactions of cycle `number`, with inputs `i`, outputs `out` and probe `probe`.
@@ -151,7 +164,9 @@ impl Monitor {
         }
         if i.cl_valid & out.cl_ready == 1 {
             let request = self.accept(1, number, ClusterRequest::sample(i));
-            self.clusters.push_back(request.clone());
+            if !self.ports_only {
+                self.clusters.push_back(request.clone());
+            }
             cycle.cluster_accepted = Some(request);
         }
     }
@@ -310,8 +325,15 @@ impl Monitor {
         let answers = u64::from(self.answered.is_some()) + u64::from(self.woken.is_some());
         let warps = self.warps.drain();
         let clusters = self.clusters.drain(..).collect();
-        let Monitor { last_stage, accepted, passes_issued, .. } = *self;
-        *self = Monitor { last_stage, accepted, issued: accepted, passes_issued, ..Monitor::default() };
+        let Monitor { last_stage, accepted, passes_issued, ports_only, .. } = *self;
+        *self = Monitor {
+            last_stage,
+            accepted,
+            issued: accepted,
+            passes_issued,
+            ports_only,
+            ..Monitor::default()
+        };
         Dropped { warps, clusters, answers }
     }
 }

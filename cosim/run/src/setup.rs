@@ -88,7 +88,7 @@ impl Setup<'_> {
     /// Creates RTL and model for a lockstep run. The RTL follows the model by some cycles, which is faster
     /// than running both in step.
     pub(crate) fn lockstep(&self, library: &Library) -> Result<Lockstep, Failure> {
-        let mut machine = Lockstep::new(library.instantiate()?, self.config.config)?;
+        let mut machine = Lockstep::of(library.instantiate()?, self.config)?;
         let mode = if self.parallel { FollowerMode::OnItsOwnThread } else { FollowerMode::InTurns };
         machine.set_following(Some(mode))?;
         Ok(machine)
@@ -101,7 +101,7 @@ impl Setup<'_> {
         library: &Library,
         snapshot: Option<Snapshot>,
     ) -> Result<Lockstep, Failure> {
-        let mut machine = Lockstep::new(library.instantiate()?, self.config.config)?;
+        let mut machine = Lockstep::of(library.instantiate()?, self.config)?;
         if let Some(snapshot) = snapshot {
             machine.join_at(snapshot);
         }
@@ -117,7 +117,7 @@ impl Setup<'_> {
     }
 
     pub(crate) fn session<M: Machine>(&self, mut machine: M) -> Result<MeasuredSession<M>, SetupError> {
-        let mut scoreboard = self.oracle.then(|| Scoreboard::new(machine.config(), &[]));
+        let mut scoreboard = self.oracle.then(|| Scoreboard::of(machine.config(), machine.foreign()));
         if let (Some(scoreboard), Some(path)) = (&mut scoreboard, self.record) {
             let file = File::create(path).map_err(SetupError::writing(path))?;
             scoreboard.record(Box::new(BufWriter::new(file))).map_err(SetupError::writing(path))?;

@@ -9,6 +9,8 @@
 //!
 //! A verdict may come late: a request is judged once every request whose order matters has its answer.
 //! [`PortScoreboard::finish`] judges the rest.
+//!
+//! [`pins`] has the model and random stimulus for such a testbench.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -16,10 +18,11 @@
 pub mod arguments;
 mod item;
 mod judge;
+pub mod pins;
 mod scoreboard;
 mod serial;
 mod verdict;
 
-pub use scoreboard::{ClusterResponse, PortScoreboard, WarpResponse, header_of};
+pub use scoreboard::{ClusterResponse, PortScoreboard, WarpResponse, foreign_header, header_of};
 pub use serial::{put_cluster, put_warp};
 pub use verdict::{PortName, PortVerdict, RequestName};

@@ -4,10 +4,14 @@
 //! Cases, plans and command lines accept the name of a point wherever they accept that of a configuration.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use atoms_model::Config;
 use atoms_model::config::{ConfigError, PARAMETERS, Parameter, ParameterKind};
 use serde_json::{Map, Value};
+
+use crate::Profile;
+use crate::unit::{ForeignUnit, UNIT_FILE, UnitError};
 
 /// A configuration and its name.
 #[derive(Clone, Debug)]
@@ -19,6 +23,15 @@ pub struct NamedConfig {
     pub about: String,
     /// Values of all parameters.
     pub config: Config,
+    /// Declaration of the unit, if it is not this project's.
+    pub unit: Option<Arc<ForeignUnit>>,
+}
+
+impl NamedConfig {
+    /// Returns the profile without the requests that the unit does not support.
+    pub fn limit(&self, profile: &Profile) -> Profile {
+        self.unit.as_ref().map_or_else(|| profile.clone(), |unit| unit.limit(profile))
+    }
 }
 
 /// Returns true if `name` may name a configuration or point. Such a name is one word on a command line and is
@@ -48,6 +61,9 @@ pub enum ConfigsError {
     /// The text after the configuration's name is not a valid change. Has the name and a message.
     #[error("configuration `{name}`: {1}", name = .0.escape_debug())]
     Point(String, String),
+    /// The declaration of the unit cannot be used.
+    #[error(transparent)]
+    Unit(#[from] UnitError),
     /// No configuration has this name. Has the names of all configurations.
     #[error("no configuration `{name}`; there are {known}", name = .0.escape_debug(), known = .1.join(", "))]
     Unknown(String, Vec<String>),
@@ -83,7 +99,15 @@ pub struct ListedConfig {
 /// [`ConfigsError`] if the file cannot be read. A bad table is an error in the list only.
 pub fn list(rtl_dir: &Path) -> Result<Vec<ListedConfig>, ConfigsError> {
     let path = rtl_dir.join("configs.toml");
-    parse(&path, &fs_err::read_to_string(&path)?)
+    let mut configs = parse(&path, &fs_err::read_to_string(&path)?)?;
+    let declaration = rtl_dir.join(UNIT_FILE);
+    if declaration.exists() {
+        let unit = Arc::new(ForeignUnit::read(&declaration)?);
+        configs.iter_mut().filter_map(|listed| listed.config.as_mut().ok()).for_each(|config| {
+            config.unit = Some(Arc::clone(&unit));
+        });
+    }
+    Ok(configs)
 }
 
 /// Returns the configurations embedded in this program, a copy of `rtl/configs.toml`.
@@ -208,7 +232,7 @@ fn point(base: &NamedConfig, changes: &str) -> Result<NamedConfig, ConfigsError>
         .map(|p| format!("{} {} instead of {}", p.name, p.text(&config), p.text(&base.config)))
         .collect();
     let about = format!("`{}` with {}", base.name, instead.join(", "));
-    Ok(NamedConfig { name, about, config })
+    Ok(NamedConfig { name, about, config, unit: base.unit.clone() })
 }
 
 fn unknown(key: &str) -> String {
@@ -243,7 +267,7 @@ fn one(path: &Path, name: &str, value: &toml::Value) -> Result<NamedConfig, Conf
         (parameter.set)(&mut config, number);
     }
     config.check().map_err(|error| ConfigsError::Value(name.to_string(), error))?;
-    Ok(NamedConfig { name: name.to_string(), about, config })
+    Ok(NamedConfig { name: name.to_string(), about, config, unit: None })
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ pub mod request;
 mod retry;
 mod step;
 mod tags;
+pub mod unit;
 mod warp;
 
 use atoms_model::port::{In, Out};

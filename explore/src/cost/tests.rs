@@ -18,7 +18,7 @@ fn rtl_dir() -> PathBuf {
 }
 
 fn named(name: &str, config: Config) -> NamedConfig {
-    NamedConfig { name: name.into(), about: String::new(), config }
+    NamedConfig { name: name.into(), about: String::new(), config, unit: None }
 }
 
 fn question<'q>(config: &'q NamedConfig, table: &'q CellTable, rtl_dir: &'q Path) -> CostQuestion<'q> {

@@ -60,6 +60,8 @@ pub struct RunRequest {
     pub plan: PathBuf,
     pub choice: PlanChoice,
     pub rtl_dir: PathBuf,
+    /// Declaration of another unit, whose RTL is in `rtl_dir`.
+    pub unit: Option<PathBuf>,
 }
 
 impl RunRequest {
@@ -84,6 +86,7 @@ impl RunRequest {
             seed: tests.seed,
             tags: self.choice.tags.clone(),
             configs: self.choice.configs.clone(),
+            unit: self.unit.as_ref().map(std::path::absolute).transpose()?,
         };
         Ok((tests, header))
     }
@@ -100,7 +103,8 @@ impl RunRequest {
             tags: was.tags.clone(),
             configs: was.configs.clone(),
         };
-        let (tests, now) = RunRequest { plan: was.plan.clone(), choice, rtl_dir }.tests()?;
+        let (tests, now) =
+            RunRequest { plan: was.plan.clone(), choice, rtl_dir, unit: was.unit.clone() }.tests()?;
         let mut changed = was.origin.differences(&now.origin, "then", "now");
         if was.text != now.text {
             changed.push(format!("`{}` has changed", was.plan.display()));

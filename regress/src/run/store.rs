@@ -66,6 +66,9 @@ pub struct RunHeader {
     /// Configurations that override those of the plan entries.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub configs: Vec<String>,
+    /// Declaration of the unit, if it is not this project's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<PathBuf>,
 }
 
 /// Version of the format of the output folder; raise it when the format changes.

@@ -211,7 +211,7 @@ impl<'a> Runner<'a> {
                         (Profile::default(), None)
                     };
                     let profile = if towards.is_some() { aim } else { (**stimulus).clone() };
-                    let config = bench.named.name.clone();
+                    let (config, profile) = (bench.named.name.clone(), bench.named.limit(&profile));
                     let episode = Episode { config, profile, seed: own, requests: *requests, towards };
                     at(&episode);
                     bench.episode(&episode, counts, sum)?;
@@ -219,9 +219,14 @@ impl<'a> Runner<'a> {
                 Ok(())
             }
             Job::Episodes(episodes) => episodes.iter().try_for_each(|episode| {
-                at(episode);
-                bench.episode(episode, true, sum)
+                let episode = Episode { profile: bench.named.limit(&episode.profile), ..episode.clone() };
+                at(&episode);
+                bench.episode(&episode, true, sum)
             }),
+            Job::Kernel { .. } if bench.named.unit.is_some() => {
+                let why = "the unit may not have the operations of the kernel".to_string();
+                Err(without_run(TestFailure::DoesNotFit(why), &test.entry))
+            }
             Job::Case(path) => bench.case(path, sum),
             Job::Kernel { file, launch } => bench.kernel(file, launch, sum),
         }
@@ -242,7 +247,7 @@ impl Bench {
             counts: false,
             recorder: Recorder::new(&named.config),
         };
-        let (mut session, ()) = Session::new(Lockstep::new(rtl, named.config)?, None).listened_by(observers);
+        let (mut session, ()) = Session::new(Lockstep::of(rtl, &named)?, None).listened_by(observers);
         // Discard coverage of the constructor, which would otherwise be counted once for each worker.
         if context.libraries[config].variant().has_coverage() {
             session.machine_mut().zero_coverage()?;
@@ -288,7 +293,7 @@ impl Bench {
     ) -> Result<Run, Box<FailedRun>> {
         let session = &mut self.session;
         session.machine_mut().restart().map_err(|failure| without_run(failure.into(), &self.entry))?;
-        session.restart(Some(Scoreboard::new(&self.named.config, &[])));
+        session.restart(Some(Scoreboard::of(&self.named.config, self.named.unit.as_deref())));
         session.listener().counts = counts;
         let mut failure = drive(session).err();
         if let Some(TestFailure::Session(failure)) = &mut failure {

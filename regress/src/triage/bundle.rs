@@ -140,8 +140,9 @@ fn put(folder: &Path, name: &str, content: impl AsRef<[u8]>) -> io::Result<()> {
 /// Creates a session in lockstep with the oracle, after reset.
 pub(crate) fn session(library: &Library, config: &NamedConfig) -> Result<Session<Lockstep>, BundleError> {
     let rtl = library.instantiate().map_err(Failure::from)?;
-    let machine = Lockstep::new(rtl, config.config)?;
-    Ok(Session::new(machine, Some(Scoreboard::new(&config.config, &[]))))
+    let machine = Lockstep::of(rtl, config)?;
+    let scoreboard = Scoreboard::of(&config.config, config.unit.as_deref());
+    Ok(Session::new(machine, Some(scoreboard)))
 }
 
 fn smallest(context: &BundleContext<'_>, failed: &FailedRun) -> Result<Option<MinimizedCase>, BundleError> {

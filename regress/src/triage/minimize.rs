@@ -60,7 +60,8 @@ pub fn minimize(
     effort: Effort,
 ) -> Option<MinimizedCase> {
     let kind = Some(raw.kind).filter(|kind| kind.is_dut_failure())?;
-    session.set_scoreboard(Some(Scoreboard::new(session.machine().config(), &[])));
+    let scoreboard = Scoreboard::of(session.machine().config(), session.machine().foreign());
+    session.set_scoreboard(Some(scoreboard));
     let mut trials = Trials::new(session, effort);
     let of_kind = |found: &Option<Signature>| found.as_ref().map(|found| found.kind) == Some(kind);
     let mut second = None;

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use atoms_model::Config;
 use atoms_model::config::{PARAMETERS, ParameterKind};
 use atoms_stimulus::configs::{NamedConfig, is_name};
+use atoms_stimulus::unit::{ForeignUnit, UNIT_FILE};
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -106,8 +108,11 @@ impl BundleRecord {
             (p.set)(&mut config, number);
         }
         config.check().map_err(|error| foreign(error.to_string()))?;
+        let declaration = folder.join(file::RTL).join(UNIT_FILE);
+        let unit = declaration.exists().then(|| ForeignUnit::read(&declaration).map(Arc::new)).transpose();
+        let unit = unit.map_err(|error| foreign(error.to_string()))?;
         let about = format!("configuration `{}` of a bundle", self.config);
-        Ok(NamedConfig { name: self.config.clone(), about, config })
+        Ok(NamedConfig { name: self.config.clone(), about, config, unit })
     }
 }
 

@@ -210,7 +210,7 @@ impl Rerun {
     /// Creates a session in lockstep after reset, without the oracle.
     fn session(&self, library: &Library) -> Result<Session<Lockstep>, BundleError> {
         let rtl = library.instantiate().map_err(Failure::from)?;
-        Ok(Session::new(Lockstep::new(rtl, self.config().config)?, None))
+        Ok(Session::new(Lockstep::of(rtl, self.config())?, None))
     }
 
     fn run(&self, session: &mut Session<Lockstep>, until: u64) -> Result<Ended, BundleError> {

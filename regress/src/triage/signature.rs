@@ -170,6 +170,8 @@ impl Signature {
             | Failure::OutOfTime { .. }
             | Failure::Interrupted { .. }
             | Failure::Trace(_)
+            | Failure::CannotWrite
+            | Failure::Undeclared(_)
             | Failure::NoCheckpoint => return None,
         })
     }

@@ -13,6 +13,7 @@ use atoms_ops::{Fault, Op};
 use atoms_oracle::{Allocation, Geometry, GoesFirst, Rejection, Response, SerialRequest, faults};
 use atoms_record::{DeclaredUnit, TraceEvent, TraceHeader, TraceWriter};
 use atoms_stimulus::request::{AllocationWrite, ClusterRequest};
+use atoms_stimulus::unit::{ForeignRules, ForeignUnit};
 
 use crate::item::{Answer, BothPorts, Item, Pending};
 use crate::judge::{Ending, Objection, Worlds};
@@ -147,6 +148,19 @@ impl PortScoreboard {
     /// Shape of the memory and of a warp.
     pub fn geometry(&self) -> Geometry {
         self.header.geometry
+    }
+
+    /// True if the request would end with a fault now.
+    pub fn faults(&self, request: &SerialRequest) -> bool {
+        let (allocation, _) = &self.allocations[usize::from(request.slot)];
+        faults(&self.header.geometry, allocation.as_ref(), request)
+    }
+
+    /// Number of requests that need an answer and have none.
+    pub fn open(&self) -> usize {
+        let clusters = self.items.of(PortName::Cluster).from(self.unanswered_cluster);
+        let clusters = clusters.filter(|item| item.is_open()).count();
+        self.queue.waiting().len() + self.queue.suspended().len() + clusters
     }
 
     /// Number of requests judged so far, in all orders that are possible.
@@ -540,6 +554,13 @@ impl PortScoreboard {
         self.flush();
         Err(Box::new(verdict))
     }
+}
+
+/// Header of a recording of another unit. Declares only the rules that the unit follows.
+pub fn foreign_header(config: &Config, unit: &ForeignUnit) -> TraceHeader {
+    let ForeignRules { spin_hold, try_wait_limit, .. } = unit.rules;
+    let try_wait_limit = try_wait_limit.map(u64::from);
+    TraceHeader { try_wait_limit, spin_hold, unit: None, ..header_of(config) }
 }
 
 /// Header of a recording of this project's unit in a configuration. Declares all options of the unit.

@@ -207,8 +207,11 @@ impl Stimulus for RetryLoops {
     }
 
     fn observe(&mut self, i: &In, out: &Out) {
-        if out.rsp_valid & i.rsp_ready == 1 {
-            self.answered(usize::from(out.rsp_tag), out);
+        let at = usize::from(out.rsp_tag);
+        // A wrong unit can answer a warp that has no request in flight.
+        let in_flight = self.warps.get(at).is_some_and(|warp| warp.lanes != 0 || warp.next != 0);
+        if out.rsp_valid & i.rsp_ready == 1 && in_flight && !self.ready.contains(&at) {
+            self.answered(at, out);
         }
     }
 

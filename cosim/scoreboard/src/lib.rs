@@ -11,8 +11,6 @@
 //! [`PortScoreboard::finish`] judges the rest.
 //!
 //! [`pins`] has the model and random stimulus for such a testbench.
-//!
-//! [`pins`] has the model and random stimulus for such a testbench.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

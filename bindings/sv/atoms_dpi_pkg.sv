@@ -1,4 +1,5 @@
-/// The ATOMS scoreboard for SystemVerilog testbenches, over DPI. Link with libatoms (bindings/c).
+/// The ATOMS scoreboard, cycle-accurate model and random stimulus for SystemVerilog testbenches, over DPI. Link with
+/// libatoms (bindings/c).
 ///
 /// `Scoreboard` needs only the ports of the unit. Call it from monitors, in the order of the clock cycles, with values
 /// as sampled at the clock edge. In one cycle, report in this order: results of CTA table writes, responses and
@@ -20,6 +21,71 @@ package atoms_dpi_pkg;
     Busy        = -5,
     Panic       = -6
   } verdict_e;
+
+  // Generated from the ports of the model by `cargo regenerate`.
+  /// Inputs of the unit in one cycle (docs/ports.md). Elements of lanes that do not exist are 0.
+  typedef struct packed {
+    bit [6:0] pad_wake_ready; bit wake_ready;
+    bit [6:0] pad_cl_rsp_ready; bit cl_rsp_ready;
+    bit [3:0] pad_cl_slot; bit [3:0] cl_slot;
+    bit [1:0] pad_cl_tag; bit [5:0] cl_tag;
+    bit [6:0] pad_cl_red; bit cl_red;
+    bit [3:0] pad_cl_size; bit [3:0] cl_size;
+    bit [2:0] pad_cl_op; bit [4:0] cl_op;
+    bit [6:0] pad_cl_valid; bit cl_valid;
+    bit [6:0] pad_rsp_ready; bit rsp_ready;
+    bit [3:0] pad_req_slot; bit [3:0] req_slot;
+    bit [1:0] pad_req_tag; bit [5:0] req_tag;
+    bit [4:0] pad_req_scale; bit [2:0] req_scale;
+    bit [6:0] pad_req_absolute; bit req_absolute;
+    bit [6:0] pad_req_red; bit req_red;
+    bit [3:0] pad_req_size; bit [3:0] req_size;
+    bit [2:0] pad_req_op; bit [4:0] req_op;
+    bit [6:0] pad_req_valid; bit req_valid;
+    bit [6:0] pad_rst_n; bit rst_n;
+    bit [6:0] pad_cta_valid; bit cta_valid;
+    bit [6:0] pad_cta_enable; bit cta_enable;
+    bit [3:0] pad_cta_slot; bit [3:0] cta_slot;
+    bit [7:0] cta_rank;
+    bit [15:0] cta_base;
+    bit [6:0] pad_cta_size; bit [24:0] cta_size;
+    bit [7:0] pad_cl_addr; bit [23:0] cl_addr;
+    bit [31:0] req_ur;
+    bit [7:0] pad_req_imm; bit [23:0] req_imm;
+    bit [31:0] req_mask;
+    bit [31:0][31:0] req_ra;
+    bit [127:0] cl_c;
+    bit [127:0] cl_b;
+    bit [31:0][127:0] req_c;
+    bit [31:0][127:0] req_b;
+  } atoms_in_t;
+
+  /// Outputs of the unit in one cycle, before the clock edge (docs/ports.md). Elements of lanes that do not exist are 0.
+  typedef struct packed {
+    bit [6:0] pad_cta_reject; bit cta_reject;
+    bit [6:0] pad_cta_ready; bit cta_ready;
+    bit [1:0] pad_wake_tag; bit [5:0] wake_tag;
+    bit [6:0] pad_wake_valid; bit wake_valid;
+    bit [5:0] pad_cl_rsp_fault; bit [1:0] cl_rsp_fault;
+    bit [6:0] pad_cl_rsp_pred; bit cl_rsp_pred;
+    bit [1:0] pad_cl_rsp_tag; bit [5:0] cl_rsp_tag;
+    bit [6:0] pad_cl_rsp_valid; bit cl_rsp_valid;
+    bit [6:0] pad_cl_ready; bit cl_ready;
+    bit [1:0] pad_rsp_passes; bit [5:0] rsp_passes;
+    bit [2:0] pad_rsp_fault_lane; bit [4:0] rsp_fault_lane;
+    bit [5:0] pad_rsp_fault; bit [1:0] rsp_fault;
+    bit [1:0] pad_rsp_tag; bit [5:0] rsp_tag;
+    bit [6:0] pad_rsp_valid; bit rsp_valid;
+    bit [6:0] pad_req_ready; bit req_ready;
+    bit [31:0] cl_rsp_fault_addr;
+    bit [31:0] rsp_fault_addr;
+    bit [31:0] wake_pred;
+    bit [31:0] rsp_pred;
+    bit [127:0] cl_rsp_rd;
+    bit [31:0][127:0] rsp_rd;
+  } atoms_out_t;
+
+  // End of generated text.
 
   import "DPI-C" function int unsigned atoms_abi_version();
   import "DPI-C" function chandle atoms_scoreboard_new(input int unsigned abi_version, input string config_name,
@@ -74,22 +140,34 @@ package atoms_dpi_pkg;
                                                input int unsigned value);
   import "DPI-C" function int atoms_finish(input chandle handle, input longint unsigned cycle);
   import "DPI-C" function longint atoms_judged(input chandle handle);
+  import "DPI-C" function chandle atoms_model_new(input int unsigned abi_version, input string config_name);
+  import "DPI-C" function int atoms_model_free(input chandle handle);
+  import "DPI-C" function int atoms_model_step(input chandle handle, input atoms_in_t pins, output atoms_out_t outputs);
+  import "DPI-C" function int atoms_model_evaluate(input chandle handle, input atoms_in_t pins,
+                                                   output atoms_out_t outputs);
+  import "DPI-C" function longint atoms_model_word(input chandle handle, input int unsigned word);
+  import "DPI-C" function int atoms_model_set_word(input chandle handle, input int unsigned word,
+                                                   input int unsigned value);
+  import "DPI-C" function chandle atoms_stimulus_new(input int unsigned abi_version, input string config_name,
+                                                     input string profile, input longint unsigned seed,
+                                                     input longint unsigned requests);
+  import "DPI-C" function int atoms_stimulus_free(input chandle handle);
+  import "DPI-C" function int atoms_stimulus_step(input chandle handle, input atoms_out_t outputs,
+                                                  output atoms_in_t pins);
+  import "DPI-C" function int atoms_stimulus_finished(input chandle handle);
 
-  /// A scoreboard of one unit, whose memory starts as zeros. Each function returns 1 if the event is accepted or judged
-  /// later. After a rejection, `result`, `message`, `clause` and `lanes` have the reason.
-  class Scoreboard;
-    local chandle handle;
+  /// Object of the library.
+  virtual class Handle;
+    protected chandle handle;
     /// Result of the last call.
     verdict_e result;
 
-    /// `config_name` is a configuration of rtl/configs.toml such as `default` or `small,num_banks=8`. `observed` is 1 if
-    /// the testbench calls `executed` for each cluster request, and `written` for each word.
-    function new(string config_name, bit observed = 1'b0);
-      handle = atoms_scoreboard_new(AbiVersion, config_name, int'(observed));
+    function new(chandle made);
+      handle = made;
       result = (handle == null) ? BadArgument : Accepted;
     endfunction
 
-    /// True if the scoreboard exists. Otherwise `message` has the reason.
+    /// True if the object exists. Otherwise `message` has the reason.
     function bit valid();
       return handle != null;
     endfunction
@@ -97,6 +175,21 @@ package atoms_dpi_pkg;
     /// Text of the last rejection or error.
     function string message();
       return atoms_error(handle);
+    endfunction
+
+    protected function bit note(int status);
+      result = verdict_e'(status);
+      return status == 0;
+    endfunction
+  endclass
+
+  /// A scoreboard of one unit, whose memory starts as zeros. Each function returns 1 if the event is accepted or judged
+  /// later. After a rejection, `result`, `message`, `clause` and `lanes` have the reason.
+  class Scoreboard extends Handle;
+    /// `config_name` is a configuration of rtl/configs.toml such as `default` or `small,num_banks=8`. `observed` is 1 if
+    /// the testbench calls `executed` for each cluster request, and `written` for each word.
+    function new(string config_name, bit observed = 1'b0);
+      super.new(atoms_scoreboard_new(AbiVersion, config_name, int'(observed)));
     endfunction
 
     /// Clause of docs/spec.md that is broken, such as `spec 4.5`; empty without a rejection.
@@ -204,10 +297,59 @@ package atoms_dpi_pkg;
     function bit finish(longint unsigned cycle);
       return note(atoms_finish(handle, cycle));
     endfunction
+  endclass
 
-    local function bit note(int status);
-      result = verdict_e'(status);
-      return status == 0;
+  /// Cycle-accurate model of `atoms_unit`, in its reset state, with memory of zeros. Call one function per clock cycle. A
+  /// function returns 0 if a pin or an index is out of range; `message` has the reason.
+  class Model extends Handle;
+    function new(string config_name);
+      super.new(atoms_model_new(AbiVersion, config_name));
+    endfunction
+
+    function bit free();
+      return note(atoms_model_free(handle));
+    endfunction
+
+    /// Runs one cycle. `outputs` are those before the clock edge. A cycle with `rst_n` 0 resets the model, not its memory.
+    function bit step(atoms_in_t pins, output atoms_out_t outputs);
+      return note(atoms_model_step(handle, pins, outputs));
+    endfunction
+
+    /// Gives the outputs of a cycle without a clock edge. Of the outputs, only `cta_ready` depends on `pins`.
+    function bit evaluate(atoms_in_t pins, output atoms_out_t outputs);
+      return note(atoms_model_evaluate(handle, pins, outputs));
+    endfunction
+
+    /// A word of memory. Its index is the physical byte address / 4.
+    function int unsigned word(int unsigned index);
+      return 32'(atoms_model_word(handle, index));
+    endfunction
+
+    function bit set_word(int unsigned index, int unsigned value);
+      return note(atoms_model_set_word(handle, index, value));
+    endfunction
+  endclass
+
+  /// Random stimulus of `requests` warp requests, and of requests at the other ports meanwhile.
+  class Stimulus extends Handle;
+    /// `profile` is the name of a profile (docs/profiles.md), or the content of its file.
+    function new(string config_name, string profile = "default", longint unsigned seed = 1,
+                 longint unsigned requests = 1000);
+      super.new(atoms_stimulus_new(AbiVersion, config_name, profile, seed, requests));
+    endfunction
+
+    function bit free();
+      return note(atoms_stimulus_free(handle));
+    endfunction
+
+    /// Gives the inputs of the next cycle. `outputs` are those of the cycle before; the first call ignores them.
+    function bit step(atoms_out_t outputs, output atoms_in_t pins);
+      return note(atoms_stimulus_step(handle, outputs, pins));
+    endfunction
+
+    /// True if all requests have been offered. Requests may still be in flight.
+    function bit finished();
+      return atoms_stimulus_finished(handle) == 1;
     endfunction
   endclass
 

@@ -6,6 +6,73 @@
 #include <stdint.h>
 
 /*
+ Inputs of the unit in one cycle (docs/ports.md). Elements of lanes that do not exist are 0.
+ */
+typedef struct atoms_in_t {
+  uint32_t req_b[32][4];
+  uint32_t req_c[32][4];
+  uint32_t cl_b[4];
+  uint32_t cl_c[4];
+  uint32_t req_ra[32];
+  uint32_t req_mask;
+  uint32_t req_imm; /* 24 bits */
+  uint32_t req_ur;
+  uint32_t cl_addr; /* 24 bits */
+  uint32_t cta_size; /* 25 bits */
+  uint16_t cta_base;
+  uint8_t cta_rank;
+  uint8_t cta_slot; /* 4 bits */
+  uint8_t cta_enable; /* 1 bit */
+  uint8_t cta_valid; /* 1 bit */
+  uint8_t rst_n; /* 1 bit */
+  uint8_t req_valid; /* 1 bit */
+  uint8_t req_op; /* 5 bits */
+  uint8_t req_size; /* 4 bits */
+  uint8_t req_red; /* 1 bit */
+  uint8_t req_absolute; /* 1 bit */
+  uint8_t req_scale; /* 3 bits */
+  uint8_t req_tag; /* 6 bits */
+  uint8_t req_slot; /* 4 bits */
+  uint8_t rsp_ready; /* 1 bit */
+  uint8_t cl_valid; /* 1 bit */
+  uint8_t cl_op; /* 5 bits */
+  uint8_t cl_size; /* 4 bits */
+  uint8_t cl_red; /* 1 bit */
+  uint8_t cl_tag; /* 6 bits */
+  uint8_t cl_slot; /* 4 bits */
+  uint8_t cl_rsp_ready; /* 1 bit */
+  uint8_t wake_ready; /* 1 bit */
+} atoms_in_t;
+
+/*
+ Outputs of the unit in one cycle, before the clock edge (docs/ports.md). Elements of lanes that do not exist are 0.
+ */
+typedef struct atoms_out_t {
+  uint32_t rsp_rd[32][4];
+  uint32_t cl_rsp_rd[4];
+  uint32_t rsp_pred;
+  uint32_t wake_pred;
+  uint32_t rsp_fault_addr;
+  uint32_t cl_rsp_fault_addr;
+  uint8_t req_ready; /* 1 bit */
+  uint8_t rsp_valid; /* 1 bit */
+  uint8_t rsp_tag; /* 6 bits */
+  uint8_t rsp_fault; /* 2 bits */
+  uint8_t rsp_fault_lane; /* 5 bits */
+  uint8_t rsp_passes; /* 6 bits */
+  uint8_t cl_ready; /* 1 bit */
+  uint8_t cl_rsp_valid; /* 1 bit */
+  uint8_t cl_rsp_tag; /* 6 bits */
+  uint8_t cl_rsp_pred; /* 1 bit */
+  uint8_t cl_rsp_fault; /* 2 bits */
+  uint8_t wake_valid; /* 1 bit */
+  uint8_t wake_tag; /* 6 bits */
+  uint8_t cta_ready; /* 1 bit */
+  uint8_t cta_reject; /* 1 bit */
+} atoms_out_t;
+
+
+/*
  Version of this interface. It changes if a caller that was compiled with an older header can no longer work.
  */
 #define ATOMS_ABI_VERSION 1
@@ -31,7 +98,7 @@
 #define ATOMS_BAD_ARGUMENT -1
 
 /*
- The handle names no scoreboard: null, freed, or never created.
+ The handle names no object of this kind: null, freed, or never created.
  */
 #define ATOMS_BAD_HANDLE -2
 
@@ -51,14 +118,24 @@
 #define ATOMS_BUSY -5
 
 /*
- A bug in this library. The scoreboard cannot be used any more; free it.
+ A bug in this library. The object of the handle cannot be used any more; free it.
  */
 #define ATOMS_PANIC -6
 
 /*
- A scoreboard. Only pointers to it exist, and they are never dereferenced.
+ A cycle-accurate model of the unit.
+ */
+typedef struct atoms_model atoms_model;
+
+/*
+ A scoreboard.
  */
 typedef struct atoms_scoreboard atoms_scoreboard;
+
+/*
+ Random requests at the pins of a unit.
+ */
+typedef struct atoms_stimulus atoms_stimulus;
 
 /*
  The last rejected event.
@@ -167,10 +244,10 @@ struct atoms_scoreboard *atoms_scoreboard_new(uint32_t abi_version,
 int32_t atoms_scoreboard_free(struct atoms_scoreboard *handle);
 
 /*
- Returns the message of the last call with this handle that did not return `ATOMS_OK`; with null or a wrong handle,
- of the last such call of this thread. Valid until the next call with this handle.
+ Returns the message of the last call with this handle, of any kind, that did not return `ATOMS_OK`; with null or a
+ wrong handle, of the last such call of this thread. Valid until the next call with this handle.
  */
-const char *atoms_error(const struct atoms_scoreboard *handle);
+const char *atoms_error(const void *handle);
 
 /*
  Writes the last rejected event to `out`.
@@ -370,6 +447,92 @@ int32_t atoms_finish(struct atoms_scoreboard *handle,
  Returns the number of requests judged so far, or a negative status.
  */
 int64_t atoms_judged(const struct atoms_scoreboard *handle);
+
+/*
+ Creates a model of the unit in its reset state, with memory of zeros. `abi_version` and `config` are those of
+ `atoms_scoreboard_new`.
+
+ Returns null if it fails; `atoms_error(NULL)` has the reason.
+
+ # Safety
+ `config` is null or a string that ends with 0.
+ */
+struct atoms_model *atoms_model_new(uint32_t abi_version, const char *config);
+
+/*
+ Frees a model. Later calls with this handle return `ATOMS_BAD_HANDLE`.
+ */
+int32_t atoms_model_free(struct atoms_model *handle);
+
+/*
+ Runs one cycle with the inputs `in`. Writes the outputs before the clock edge to `out`. A cycle with `rst_n` 0 resets
+ the model; memory keeps its content.
+
+ # Safety
+ `in` is null or points to an `atoms_in_t`, `out` is null or points to an `atoms_out_t`.
+ */
+int32_t atoms_model_step(struct atoms_model *handle,
+                         const atoms_in_t *in,
+                         atoms_out_t *out);
+
+/*
+ Writes the outputs of a cycle with the inputs `in` to `out`, without a clock edge. Of the outputs, only `cta_ready`
+ depends on the inputs.
+
+ # Safety
+ `in` is null or points to an `atoms_in_t`, `out` is null or points to an `atoms_out_t`.
+ */
+int32_t atoms_model_evaluate(struct atoms_model *handle,
+                             const atoms_in_t *in,
+                             atoms_out_t *out);
+
+/*
+ Returns a word of the model's memory, or a negative status. Its index is the physical byte address / 4.
+ */
+int64_t atoms_model_word(const struct atoms_model *handle, uint32_t word);
+
+/*
+ Sets a word of the model's memory.
+ */
+int32_t atoms_model_set_word(struct atoms_model *handle, uint32_t word, uint32_t value);
+
+/*
+ Creates random stimulus of `requests` warp requests, and of requests at the other ports meanwhile. Equal arguments and
+ outputs give equal requests. `profile` is the name of a profile (docs/profiles.md), or the content of its file.
+ `abi_version` and `config` are those of `atoms_scoreboard_new`.
+
+ Returns null if it fails; `atoms_error(NULL)` has the reason.
+
+ # Safety
+ `config` and `profile` are null or strings that end with 0.
+ */
+struct atoms_stimulus *atoms_stimulus_new(uint32_t abi_version,
+                                          const char *config,
+                                          const char *profile,
+                                          uint64_t seed,
+                                          uint64_t requests);
+
+/*
+ Frees stimulus. Later calls with this handle return `ATOMS_BAD_HANDLE`.
+ */
+int32_t atoms_stimulus_free(struct atoms_stimulus *handle);
+
+/*
+ Writes the inputs of the next cycle to `in`, given the outputs of the cycle before. The first call ignores `out`, which
+ may be null then.
+
+ # Safety
+ `out` is null or points to an `atoms_out_t`, `in` is null or points to an `atoms_in_t`.
+ */
+int32_t atoms_stimulus_step(struct atoms_stimulus *handle,
+                            const atoms_out_t *out,
+                            atoms_in_t *in);
+
+/*
+ Returns 1 if all requests have been offered, 0 if not, or a negative status. The last request may not be accepted yet,
+ and requests may be in flight: step on until they are answered.
+ */
+int32_t atoms_stimulus_finished(const struct atoms_stimulus *handle);
 
 #ifdef __cplusplus
 }  // extern "C"

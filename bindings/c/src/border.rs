@@ -2,13 +2,15 @@
 
 use std::any::Any;
 use std::cell::RefCell;
-use std::ffi::{CString, c_char};
+use std::ffi::{CStr, CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::TryLockError;
 
+use atoms_model::Config;
 use atoms_scoreboard::{PortName, PortVerdict};
+use atoms_stimulus::configs;
 
-use crate::registry::{AtomsScoreboard, Entry, find};
+use crate::registry::{Entry, find, insert, remove};
 
 /// Version of this interface. It changes if a caller that was compiled with an older header can no longer work.
 pub const ATOMS_ABI_VERSION: u32 = 1;
@@ -21,7 +23,7 @@ pub const ATOMS_REJECTED: i32 = 1;
 pub const ATOMS_UNDECIDED: i32 = 2;
 /// An argument is a null pointer, out of range, or does not fit the calls before.
 pub const ATOMS_BAD_ARGUMENT: i32 = -1;
-/// The handle names no scoreboard: null, freed, or never created.
+/// The handle names no object of this kind: null, freed, or never created.
 pub const ATOMS_BAD_HANDLE: i32 = -2;
 /// The caller was compiled with the header of another version.
 pub const ATOMS_WRONG_ABI: i32 = -3;
@@ -29,7 +31,7 @@ pub const ATOMS_WRONG_ABI: i32 = -3;
 pub const ATOMS_IO: i32 = -4;
 /// Another thread is in a call with this handle. `atoms_error(NULL)` has the message.
 pub const ATOMS_BUSY: i32 = -5;
-/// A bug in this library. The scoreboard cannot be used any more; free it.
+/// A bug in this library. The object of the handle cannot be used any more; free it.
 pub const ATOMS_PANIC: i32 = -6;
 
 /// The last rejected event.
@@ -91,6 +93,11 @@ impl CallError {
         Self::new(ATOMS_BAD_ARGUMENT, message)
     }
 
+    /// Says that the pointer `name` is null.
+    pub(crate) fn null(name: &str) -> Self {
+        Self::argument(format!("`{name}` is null"))
+    }
+
     pub(crate) fn new(status: i32, message: impl Into<String>) -> Self {
         CallError::Failed { status, message: message.into() }
     }
@@ -138,34 +145,104 @@ pub(crate) fn guarded(call: impl FnOnce() -> Result<i32, CallError>) -> i32 {
     status
 }
 
-/// Runs a call on the scoreboard of a handle. A panic ends here, and poisons the scoreboard.
-pub(crate) fn with(
-    handle: *const AtomsScoreboard,
-    call: impl FnOnce(&mut Entry) -> Result<(), CallError>,
+/// Type of the handles of one kind of objects. Only pointers to it exist, and they are never dereferenced.
+pub(crate) trait Handle {
+    type Object: Send + 'static;
+    /// Name of the object in messages.
+    const NAME: &'static str;
+
+    /// Notes the rejection that a call returns.
+    fn note(_object: &mut Self::Object, _rejection: &PortVerdict) {}
+}
+
+/// Creates an object of a configuration. Returns null if it fails.
+///
+/// # Safety
+/// `config` is null or a string that ends with 0.
+pub(crate) unsafe fn create<H: Handle>(
+    abi_version: u32,
+    config: *const c_char,
+    make: impl FnOnce(Config) -> Result<H::Object, CallError>,
+) -> *mut H {
+    let mut handle = std::ptr::null_mut();
+    guarded(|| {
+        if abi_version != ATOMS_ABI_VERSION {
+            let message = format!(
+                "the caller was compiled with version {abi_version} of atoms.h, the library has version {ATOMS_ABI_VERSION}; \
+                 compile with the header of this library"
+            );
+            return Err(CallError::new(ATOMS_WRONG_ABI, message));
+        }
+        // SAFETY: the caller passes null or a string that ends with 0.
+        let name = unsafe { string(config, "config") }?;
+        let named = configs::embedded(name).map_err(|error| CallError::argument(error.to_string()))?;
+        let full = || CallError::argument("too many handles; free some");
+        handle = insert(Box::new(make(named.config)?)).ok_or_else(full)?.cast();
+        Ok(ATOMS_OK)
+    });
+    handle
+}
+
+/// Runs a call on the object of a handle. A panic ends here, and poisons the object.
+pub(crate) fn with<H: Handle>(
+    handle: *const H,
+    call: impl FnOnce(&mut H::Object) -> Result<(), CallError>,
 ) -> i32 {
     guarded(|| {
-        let unknown = "the handle names no scoreboard: it is null, was freed, or was never created";
-        let entry = find(handle).ok_or_else(|| CallError::new(ATOMS_BAD_HANDLE, unknown))?;
+        let unknown = || {
+            let why = "it is null, was freed, was never created, or is of another kind";
+            CallError::new(ATOMS_BAD_HANDLE, format!("the handle names no {}: {why}", H::NAME))
+        };
+        let entry = find(handle.cast()).ok_or_else(unknown)?;
         let mut entry = entry.try_lock().map_err(|error| match error {
             TryLockError::WouldBlock => {
                 let busy = "another thread is in a call with this handle; use one handle per thread";
                 CallError::new(ATOMS_BUSY, busy)
             }
-            TryLockError::Poisoned(_) => CallError::new(
-                ATOMS_PANIC,
-                "an earlier call failed by a bug in libatoms; free this scoreboard",
-            ),
+            TryLockError::Poisoned(_) => {
+                CallError::new(ATOMS_PANIC, "an earlier call failed by a bug in libatoms; free this handle")
+            }
         })?;
-        let Err(error) = call(&mut entry) else { return Ok(ATOMS_OK) };
-        let (status, message) = error.report();
-        entry.message = c_string(&message);
+        let Entry { object, message } = &mut *entry;
+        let object = object.downcast_mut().ok_or_else(unknown)?;
+        let Err(error) = call(object) else { return Ok(ATOMS_OK) };
+        let (status, text) = error.report();
+        *message = c_string(&text);
         if let CallError::Verdict(verdict) = &error
             && status == ATOMS_REJECTED
         {
-            entry.verdict = Some(verdict.clone());
+            H::note(object, verdict);
         }
         Err(error)
     })
+}
+
+/// Runs the last call on the object of a handle, and frees it.
+pub(crate) fn free<H: Handle>(
+    handle: *const H,
+    last: impl FnOnce(&mut H::Object) -> Result<(), CallError>,
+) -> i32 {
+    match with(handle, last) {
+        status @ (ATOMS_BUSY | ATOMS_BAD_HANDLE) => status,
+        // An object that cannot be used any more is freed, too.
+        ATOMS_PANIC if remove(handle.cast()) => ATOMS_OK,
+        status if remove(handle.cast()) => status,
+        // Another thread has freed it.
+        _ => with(handle, |_| Ok(())),
+    }
+}
+
+/// Converts a C string.
+///
+/// # Safety
+/// `text` is null or ends with 0.
+pub(crate) unsafe fn string<'a>(text: *const c_char, name: &str) -> Result<&'a str, CallError> {
+    if text.is_null() {
+        return Err(CallError::null(name));
+    }
+    // SAFETY: not null, and the caller passes a string that ends with 0.
+    let text = unsafe { CStr::from_ptr(text) };
+    text.to_str().map_err(|_| CallError::argument(format!("`{name}` is not UTF-8")))
 }
 
 fn status(verdict: &PortVerdict) -> i32 {

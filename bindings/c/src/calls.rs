@@ -1,22 +1,46 @@
-//! The functions of the header.
+//! Functions of the scoreboard, and those that need no handle.
 //!
 //! Every call returns a status code. Values wider than 32 bits are arrays of 32-bit words, low word first, as
 //! packed bit vectors of SystemVerilog are at DPI.
 
 use std::collections::BTreeMap;
-use std::ffi::{CStr, CString, c_char};
+use std::ffi::{CString, c_char, c_void};
 
 use atoms_ops::Fault;
 use atoms_oracle::{Response, SerialRequest};
-use atoms_scoreboard::{ClusterResponse, PortScoreboard, WarpResponse, arguments};
-use atoms_stimulus::configs;
+use atoms_scoreboard::{ClusterResponse, PortScoreboard, PortVerdict, WarpResponse, arguments};
 use atoms_stimulus::request::{AllocationWrite, ClusterRequest};
 
 use crate::border::{
-    ATOMS_ABI_VERSION, ATOMS_BAD_ARGUMENT, ATOMS_BUSY, ATOMS_IO, ATOMS_OK, ATOMS_PANIC, ATOMS_WRONG_ABI,
-    AtomsVerdict, CallError, guarded, thread_message, with,
+    ATOMS_ABI_VERSION, ATOMS_BAD_ARGUMENT, ATOMS_IO, ATOMS_OK, AtomsVerdict, CallError, Handle, create, free,
+    guarded, string, thread_message, with,
 };
-use crate::registry::{AtomsScoreboard, Entry, find, insert, remove};
+use crate::registry::find;
+
+/// A scoreboard.
+#[derive(Debug)]
+pub struct AtomsScoreboard(());
+
+/// State of a scoreboard.
+pub(crate) struct Board {
+    scoreboard: PortScoreboard,
+    /// Words of the next response or executed request.
+    written: Vec<(u32, u32)>,
+    /// Words of the memory at the end.
+    last_words: BTreeMap<u32, u32>,
+    verdict: Option<Box<PortVerdict>>,
+    /// Clause of the last rejection, for the caller.
+    clause: CString,
+}
+
+impl Handle for AtomsScoreboard {
+    type Object = Board;
+    const NAME: &'static str = "scoreboard";
+
+    fn note(board: &mut Board, rejection: &PortVerdict) {
+        board.verdict = Some(Box::new(rejection.clone()));
+    }
+}
 
 const LANES: usize = 32;
 const WORDS: usize = 4;
@@ -44,51 +68,30 @@ pub unsafe extern "C" fn atoms_scoreboard_new(
     config: *const c_char,
     observed: i32,
 ) -> *mut AtomsScoreboard {
-    let mut handle = std::ptr::null_mut();
-    guarded(|| {
-        if abi_version != ATOMS_ABI_VERSION {
-            let message = format!(
-                "the caller was compiled with version {abi_version} of atoms.h, the library has version {ATOMS_ABI_VERSION}; \
-                 compile with the header of this library"
-            );
-            return Err(CallError::new(ATOMS_WRONG_ABI, message));
-        }
-        // SAFETY: the caller passes null or a string that ends with 0.
-        let name = unsafe { string(config, "config") }?;
-        let named = configs::embedded(name).map_err(|error| CallError::argument(error.to_string()))?;
-        let mut scoreboard = PortScoreboard::new(&named.config);
+    let make = |config| {
+        let mut scoreboard = PortScoreboard::new(&config);
         if flag(observed, "observed")? {
             scoreboard.set_observed();
         }
-        let (written, last_words) = (Vec::new(), BTreeMap::new());
-        let (message, clause) = (CString::default(), CString::default());
-        let entry = Entry { scoreboard, written, last_words, verdict: None, message, clause };
-        handle = insert(entry).ok_or_else(|| CallError::argument("too many scoreboards; free some"))?;
-        Ok(ATOMS_OK)
-    });
-    handle
+        let (written, last_words, clause) = (Vec::new(), BTreeMap::new(), CString::default());
+        Ok(Board { scoreboard, written, last_words, verdict: None, clause })
+    };
+    // SAFETY: the caller passes null or a string that ends with 0.
+    unsafe { create(abi_version, config, make) }
 }
 
 /// Frees a scoreboard. Later calls with this handle return `ATOMS_BAD_HANDLE`.
 #[unsafe(no_mangle)]
 pub extern "C" fn atoms_scoreboard_free(handle: *mut AtomsScoreboard) -> i32 {
-    let status = with(handle, |entry| {
-        entry.scoreboard.finish_recording().map_err(|error| CallError::new(ATOMS_IO, error.to_string()))
-    });
-    match status {
-        ATOMS_BUSY => ATOMS_BUSY,
-        // A scoreboard that cannot be used any more is freed, too.
-        ATOMS_PANIC if remove(handle) => ATOMS_OK,
-        status if remove(handle) => status,
-        // Another thread has freed it.
-        _ => with(handle, |_| Ok(())),
-    }
+    free(handle, |board| {
+        board.scoreboard.finish_recording().map_err(|error| CallError::new(ATOMS_IO, error.to_string()))
+    })
 }
 
-/// Returns the message of the last call with this handle that did not return `ATOMS_OK`; with null or a wrong handle,
-/// of the last such call of this thread. Valid until the next call with this handle.
+/// Returns the message of the last call with this handle, of any kind, that did not return `ATOMS_OK`; with null or a
+/// wrong handle, of the last such call of this thread. Valid until the next call with this handle.
 #[unsafe(no_mangle)]
-pub extern "C" fn atoms_error(handle: *const AtomsScoreboard) -> *const c_char {
+pub extern "C" fn atoms_error(handle: *const c_void) -> *const c_char {
     match find(handle).as_ref().and_then(|entry| Some(entry.try_lock().ok()?.message.as_ptr())) {
         Some(message) => message,
         None => thread_message(),
@@ -101,12 +104,12 @@ pub extern "C" fn atoms_error(handle: *const AtomsScoreboard) -> *const c_char {
 /// `out` is null or points to an `AtomsVerdict`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atoms_verdict(handle: *const AtomsScoreboard, out: *mut AtomsVerdict) -> i32 {
-    with(handle, |entry| {
+    with(handle, |board| {
         if out.is_null() {
-            return Err(CallError::argument("`out` is null"));
+            return Err(CallError::null("out"));
         }
         // SAFETY: not null, and the caller passes memory of this size.
-        unsafe { out.write(AtomsVerdict::of(entry.verdict.as_deref())) };
+        unsafe { out.write(AtomsVerdict::of(board.verdict.as_deref())) };
         Ok(())
     })
 }
@@ -116,10 +119,10 @@ pub unsafe extern "C" fn atoms_verdict(handle: *const AtomsScoreboard, out: *mut
 #[unsafe(no_mangle)]
 pub extern "C" fn atoms_rejected_clause(handle: *const AtomsScoreboard) -> *const c_char {
     let mut clause = c"".as_ptr();
-    with(handle, |entry| {
-        let text = entry.verdict.as_ref().map_or("", |verdict| verdict.rejection.clause());
-        entry.clause = CString::new(text).unwrap_or_default();
-        clause = entry.clause.as_ptr();
+    with(handle, |board| {
+        let text = board.verdict.as_ref().map_or("", |verdict| verdict.rejection.clause());
+        board.clause = CString::new(text).unwrap_or_default();
+        clause = board.clause.as_ptr();
         Ok(())
     });
     clause
@@ -129,8 +132,8 @@ pub extern "C" fn atoms_rejected_clause(handle: *const AtomsScoreboard) -> *cons
 #[unsafe(no_mangle)]
 pub extern "C" fn atoms_rejected_lanes(handle: *const AtomsScoreboard) -> u32 {
     let mut lanes = 0;
-    with(handle, |entry| {
-        lanes = AtomsVerdict::of(entry.verdict.as_deref()).lanes;
+    with(handle, |board| {
+        lanes = AtomsVerdict::of(board.verdict.as_deref()).lanes;
         Ok(())
     });
     lanes
@@ -143,11 +146,11 @@ pub extern "C" fn atoms_rejected_lanes(handle: *const AtomsScoreboard) -> u32 {
 /// `path` is null or a string that ends with 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atoms_record(handle: *mut AtomsScoreboard, path: *const c_char) -> i32 {
-    with(handle, |entry| {
+    with(handle, |board| {
         // SAFETY: the caller passes null or a string that ends with 0.
         let path = unsafe { string(path, "path") }?;
         let file = std::fs::File::create(path);
-        let recorded = file.and_then(|file| entry.scoreboard.record(Box::new(std::io::BufWriter::new(file))));
+        let recorded = file.and_then(|file| board.scoreboard.record(Box::new(std::io::BufWriter::new(file))));
         recorded
             .map_err(|error| CallError::new(ATOMS_IO, format!("cannot write the trace `{path}`: {error}")))
     })
@@ -183,8 +186,8 @@ pub unsafe extern "C" fn atoms_size_code(name: *const c_char) -> i32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn atoms_word_index(handle: *const AtomsScoreboard, row: u32, bank: u32) -> i64 {
     let mut index = i64::from(ATOMS_BAD_ARGUMENT);
-    let status = with(handle, |entry| {
-        let geometry = entry.scoreboard.geometry();
+    let status = with(handle, |board| {
+        let geometry = board.scoreboard.geometry();
         index = arguments::word_index(&geometry, row, bank).map_err(CallError::argument)?.into();
         Ok(())
     });
@@ -194,9 +197,9 @@ pub extern "C" fn atoms_word_index(handle: *const AtomsScoreboard, row: u32, ban
 /// Sets one word of memory from outside the unit, as a backdoor write does.
 #[unsafe(no_mangle)]
 pub extern "C" fn atoms_set_word(handle: *mut AtomsScoreboard, cycle: u64, word: u32, value: u32) -> i32 {
-    with(handle, |entry| {
-        check_word(entry, word)?;
-        Ok(entry.scoreboard.set_words(cycle, &[(word, value)])?)
+    with(handle, |board| {
+        check_word(board, word)?;
+        Ok(board.scoreboard.set_words(cycle, &[(word, value)])?)
     })
 }
 
@@ -211,7 +214,7 @@ pub extern "C" fn atoms_cta_write(
     size_bytes: u32,
     rank: u32,
 ) -> i32 {
-    with(handle, |entry| {
+    with(handle, |board| {
         let wide = |_| CallError::argument(arguments::range("base_row", base_row.into(), 0xffff));
         let write = AllocationWrite {
             slot: number(slot, "slot", 15)?,
@@ -220,15 +223,15 @@ pub extern "C" fn atoms_cta_write(
             size: size_bytes,
             rank: number(rank, "rank", 255)?,
         };
-        Ok(entry.scoreboard.table_write(cycle, &write)?)
+        Ok(board.scoreboard.table_write(cycle, &write)?)
     })
 }
 
 /// Reports if the unit refused the last write of a slot (`cta_reject_o`). Optional.
 #[unsafe(no_mangle)]
 pub extern "C" fn atoms_cta_result(handle: *mut AtomsScoreboard, cycle: u64, slot: u32, refused: i32) -> i32 {
-    with(handle, |entry| {
-        Ok(entry.scoreboard.table_result(cycle, number(slot, "slot", 15)?, flag(refused, "refused")?)?)
+    with(handle, |board| {
+        Ok(board.scoreboard.table_result(cycle, number(slot, "slot", 15)?, flag(refused, "refused")?)?)
     })
 }
 
@@ -255,7 +258,7 @@ pub unsafe extern "C" fn atoms_warp_request(
     b: *const u32,
     c: *const u32,
 ) -> i32 {
-    with(handle, |entry| {
+    with(handle, |board| {
         // SAFETY: the caller passes null or arrays of this size.
         let (ra, b, c) = unsafe { (lanes::<LANES>(ra, "ra")?, wide(b, "b")?, wide(c, "c")?) };
         let request = SerialRequest {
@@ -273,7 +276,7 @@ pub unsafe extern "C" fn atoms_warp_request(
             b,
             c,
         };
-        Ok(entry.scoreboard.warp_request(cycle, number(tag, "tag", 255)?, request)?)
+        Ok(board.scoreboard.warp_request(cycle, number(tag, "tag", 255)?, request)?)
     })
 }
 
@@ -294,7 +297,7 @@ pub unsafe extern "C" fn atoms_cluster_request(
     b: *const u32,
     c: *const u32,
 ) -> i32 {
-    with(handle, |entry| {
+    with(handle, |board| {
         // SAFETY: the caller passes null or arrays of this size.
         let (b, c) = unsafe { (lanes::<WORDS>(b, "b")?, lanes::<WORDS>(c, "c")?) };
         let request = ClusterRequest {
@@ -307,7 +310,7 @@ pub unsafe extern "C" fn atoms_cluster_request(
             b: value(b),
             c: value(c),
         };
-        Ok(entry.scoreboard.cluster_request(cycle, &request)?)
+        Ok(board.scoreboard.cluster_request(cycle, &request)?)
     })
 }
 
@@ -315,10 +318,10 @@ pub unsafe extern "C" fn atoms_cluster_request(
 /// `atoms_cluster_executed` or `atoms_reset`.
 #[unsafe(no_mangle)]
 pub extern "C" fn atoms_written(handle: *mut AtomsScoreboard, word: u32, value: u32) -> i32 {
-    with(handle, |entry| {
-        check_word(entry, word)?;
-        entry.written.retain(|(other, _)| *other != word);
-        entry.written.push((word, value));
+    with(handle, |board| {
+        check_word(board, word)?;
+        board.written.retain(|(other, _)| *other != word);
+        board.written.push((word, value));
         Ok(())
     })
 }
@@ -341,15 +344,15 @@ pub unsafe extern "C" fn atoms_warp_response(
     passes: i32,
     observed: i32,
 ) -> i32 {
-    with(handle, |entry| {
+    with(handle, |board| {
         // SAFETY: the caller passes null or an array of this size.
         let rd = unsafe { wide(rd, "rd") }?;
         let (tag, fault_lane) = (number(tag, "tag", 255)?, number(fault_lane, "fault_lane", 31)?);
         let response = Response { rd, pred, fault: fault_of(fault)?, fault_lane, fault_addr };
         let observed = flag(observed, "observed")?;
-        let written = Some(std::mem::take(&mut entry.written)).filter(|_| observed);
+        let written = Some(std::mem::take(&mut board.written)).filter(|_| observed);
         let found = WarpResponse { tag, response, passes: u32::try_from(passes).ok(), written };
-        Ok(entry.scoreboard.warp_response(cycle, found)?)
+        Ok(board.scoreboard.warp_response(cycle, found)?)
     })
 }
 
@@ -367,12 +370,12 @@ pub unsafe extern "C" fn atoms_cluster_response(
     fault: u32,
     fault_addr: u32,
 ) -> i32 {
-    with(handle, |entry| {
+    with(handle, |board| {
         // SAFETY: the caller passes null or an array of this size.
         let rd = value(unsafe { lanes::<WORDS>(rd, "rd") }?);
         let (tag, fault) = (number(tag, "tag", 255)?, fault_of(fault)? as u8);
         let found = ClusterResponse { tag, rd, pred: pred & 1 == 1, fault, fault_addr };
-        Ok(entry.scoreboard.cluster_response(cycle, found)?)
+        Ok(board.scoreboard.cluster_response(cycle, found)?)
     })
 }
 
@@ -380,30 +383,30 @@ pub unsafe extern "C" fn atoms_cluster_response(
 /// `atoms_written`. Only for a scoreboard created with `observed` 1.
 #[unsafe(no_mangle)]
 pub extern "C" fn atoms_cluster_executed(handle: *mut AtomsScoreboard, cycle: u64) -> i32 {
-    with(handle, |entry| {
-        let written = std::mem::take(&mut entry.written);
-        Ok(entry.scoreboard.executed(cycle, &written)?)
+    with(handle, |board| {
+        let written = std::mem::take(&mut board.written);
+        Ok(board.scoreboard.executed(cycle, &written)?)
     })
 }
 
 /// Reports that the unit suspended the MBAR.TRY_WAIT with this tag. Optional; then the exact end of the wait is judged.
 #[unsafe(no_mangle)]
 pub extern "C" fn atoms_suspended(handle: *mut AtomsScoreboard, cycle: u64, tag: u32) -> i32 {
-    with(handle, |entry| Ok(entry.scoreboard.suspended(cycle, number(tag, "tag", 255)?)?))
+    with(handle, |board| Ok(board.scoreboard.suspended(cycle, number(tag, "tag", 255)?)?))
 }
 
 /// Reports a wake-up, in the cycle in which it appears.
 #[unsafe(no_mangle)]
 pub extern "C" fn atoms_wake_up(handle: *mut AtomsScoreboard, cycle: u64, tag: u32, pred: u32) -> i32 {
-    with(handle, |entry| Ok(entry.scoreboard.wake_up(cycle, number(tag, "tag", 255)?, pred)?))
+    with(handle, |board| Ok(board.scoreboard.wake_up(cycle, number(tag, "tag", 255)?, pred)?))
 }
 
 /// Reports that in the cycles `from` to `to` no wake-up was offered and no answer was left untaken. Optional; then a wait
 /// that should have ended is found before the end of the run.
 #[unsafe(no_mangle)]
 pub extern "C" fn atoms_quiet(handle: *mut AtomsScoreboard, from: u64, to: u64) -> i32 {
-    with(handle, |entry| match from <= to {
-        true => Ok(entry.scoreboard.quiet(from, to)?),
+    with(handle, |board| match from <= to {
+        true => Ok(board.scoreboard.quiet(from, to)?),
         false => Err(CallError::argument(format!("`from` is {from}, after `to`, which is {to}"))),
     })
 }
@@ -412,19 +415,19 @@ pub extern "C" fn atoms_quiet(handle: *mut AtomsScoreboard, from: u64, to: u64) 
 /// the words that these requests may write are unknown until `atoms_set_word`.
 #[unsafe(no_mangle)]
 pub extern "C" fn atoms_reset(handle: *mut AtomsScoreboard, cycle: u64, observed: i32) -> i32 {
-    with(handle, |entry| {
+    with(handle, |board| {
         let observed = flag(observed, "observed")?;
-        let written = std::mem::take(&mut entry.written);
-        Ok(entry.scoreboard.reset(cycle, observed.then_some(&written))?)
+        let written = std::mem::take(&mut board.written);
+        Ok(board.scoreboard.reset(cycle, observed.then_some(&written))?)
     })
 }
 
 /// Adds a word of the memory at the end of the run, for `atoms_finish`.
 #[unsafe(no_mangle)]
 pub extern "C" fn atoms_final_word(handle: *mut AtomsScoreboard, word: u32, value: u32) -> i32 {
-    with(handle, |entry| {
-        check_word(entry, word)?;
-        entry.last_words.insert(word, value);
+    with(handle, |board| {
+        check_word(board, word)?;
+        board.last_words.insert(word, value);
         Ok(())
     })
 }
@@ -432,9 +435,9 @@ pub extern "C" fn atoms_final_word(handle: *mut AtomsScoreboard, word: u32, valu
 /// Judges the end of the run: requests without an answer, events not judged so far, and the words of `atoms_final_word`.
 #[unsafe(no_mangle)]
 pub extern "C" fn atoms_finish(handle: *mut AtomsScoreboard, cycle: u64) -> i32 {
-    with(handle, |entry| {
-        let words: Vec<_> = std::mem::take(&mut entry.last_words).into_iter().collect();
-        Ok(entry.scoreboard.finish(cycle, &words)?)
+    with(handle, |board| {
+        let words: Vec<_> = std::mem::take(&mut board.last_words).into_iter().collect();
+        Ok(board.scoreboard.finish(cycle, &words)?)
     })
 }
 
@@ -442,8 +445,8 @@ pub extern "C" fn atoms_finish(handle: *mut AtomsScoreboard, cycle: u64) -> i32 
 #[unsafe(no_mangle)]
 pub extern "C" fn atoms_judged(handle: *const AtomsScoreboard) -> i64 {
     let mut judged = 0;
-    let status = with(handle, |entry| {
-        judged = i64::try_from(entry.scoreboard.judged()).unwrap_or(i64::MAX);
+    let status = with(handle, |board| {
+        judged = i64::try_from(board.scoreboard.judged()).unwrap_or(i64::MAX);
         Ok(())
     });
     if status == ATOMS_OK { judged } else { status.into() }
@@ -456,26 +459,13 @@ pub extern "C" fn atoms_test_panic(handle: *mut AtomsScoreboard) -> i32 {
     with(handle, |_| panic!("as asked"))
 }
 
-/// Converts a C string.
-///
-/// # Safety
-/// `text` is null or ends with 0.
-unsafe fn string<'a>(text: *const c_char, name: &str) -> Result<&'a str, CallError> {
-    if text.is_null() {
-        return Err(CallError::argument(format!("`{name}` is null")));
-    }
-    // SAFETY: not null, and the caller passes a string that ends with 0.
-    let text = unsafe { CStr::from_ptr(text) };
-    text.to_str().map_err(|_| CallError::argument(format!("`{name}` is not UTF-8")))
-}
-
 /// Copies an array of `N` words.
 ///
 /// # Safety
 /// `words` is null or points to `N` words.
 unsafe fn lanes<const N: usize>(words: *const u32, name: &str) -> Result<[u32; N], CallError> {
     if words.is_null() {
-        return Err(CallError::argument(format!("`{name}` is null")));
+        return Err(CallError::null(name));
     }
     // SAFETY: not null, and the caller passes an array of this size. It may be unaligned.
     Ok(unsafe { words.cast::<[u32; N]>().read_unaligned() })
@@ -488,7 +478,7 @@ unsafe fn lanes<const N: usize>(words: *const u32, name: &str) -> Result<[u32; N
 unsafe fn wide(words: *const u32, name: &str) -> Result<[u128; LANES], CallError> {
     const { assert!(cfg!(target_endian = "little"), "this library needs a little-endian machine") };
     if words.is_null() {
-        return Err(CallError::argument(format!("`{name}` is null")));
+        return Err(CallError::null(name));
     }
     // SAFETY: not null, and the caller passes an array of this size. It may be unaligned.
     Ok(unsafe { words.cast::<[u128; LANES]>().read_unaligned() })
@@ -514,6 +504,6 @@ fn fault_of(code: u32) -> Result<Fault, CallError> {
     arguments::fault(code.into()).map_err(CallError::argument)
 }
 
-fn check_word(entry: &Entry, word: u32) -> Result<(), CallError> {
-    arguments::word(&entry.scoreboard.geometry(), word).map_err(CallError::argument)
+fn check_word(board: &Board, word: u32) -> Result<(), CallError> {
+    arguments::word(&board.scoreboard.geometry(), word).map_err(CallError::argument)
 }

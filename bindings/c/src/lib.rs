@@ -1,4 +1,4 @@
-//! C binding of the scoreboard. `include/atoms.h` is generated from this crate.
+//! C binding of the scoreboard, the model and random stimulus. `include/atoms.h` is generated from this crate.
 //!
 //! Every function can be called with any arguments except pointers to memory that is too small: a wrong or freed
 //! handle, a null pointer or a bug in this library gives an error code and a message, never a crash.
@@ -7,6 +7,7 @@
 
 mod border;
 mod calls;
+mod pins;
 mod registry;
 
 pub use border::{
@@ -14,4 +15,4 @@ pub use border::{
     ATOMS_REJECTED, ATOMS_UNDECIDED, ATOMS_WRONG_ABI, AtomsVerdict,
 };
 pub use calls::*;
-pub use registry::AtomsScoreboard;
+pub use pins::*;

@@ -1,27 +1,14 @@
-//! Table of the scoreboards. A handle is a key of the table, never the address of an object.
+//! Table of all objects. A handle is a key of the table, never the address of an object.
 
-use std::collections::BTreeMap;
-use std::ffi::CString;
+use std::any::Any;
+use std::ffi::{CString, c_void};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use atoms_scoreboard::{PortScoreboard, PortVerdict};
-
-/// A scoreboard. Only pointers to it exist, and they are never dereferenced.
-#[derive(Debug)]
-pub struct AtomsScoreboard(());
-
-/// State behind one handle.
+/// Object of one handle.
 pub(crate) struct Entry {
-    pub(crate) scoreboard: PortScoreboard,
-    /// Words of the next response or executed request.
-    pub(crate) written: Vec<(u32, u32)>,
-    /// Words of the memory at the end.
-    pub(crate) last_words: BTreeMap<u32, u32>,
-    pub(crate) verdict: Option<Box<PortVerdict>>,
+    pub(crate) object: Box<dyn Any + Send>,
     /// Message of the last call that did not return `ATOMS_OK`.
     pub(crate) message: CString,
-    /// Clause of the last rejection, for the caller.
-    pub(crate) clause: CString,
 }
 
 struct Slot {
@@ -39,19 +26,19 @@ fn table() -> MutexGuard<'static, Vec<Slot>> {
     TABLE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn handle(place: usize, generation: u32) -> *mut AtomsScoreboard {
+fn handle(place: usize, generation: u32) -> *mut c_void {
     let key = (u64::from(generation) << PLACE_BITS | place as u64) << 1 | 1;
     std::ptr::without_provenance_mut(key as usize)
 }
 
-fn key(handle: *const AtomsScoreboard) -> Option<(usize, u32)> {
+fn key(handle: *const c_void) -> Option<(usize, u32)> {
     let key = handle.addr() as u64;
     let (place, generation) = (key >> 1 & ((1 << PLACE_BITS) - 1), key >> (1 + PLACE_BITS));
     Some((place as usize, u32::try_from(generation).ok()?)).filter(|_| key & 1 == 1)
 }
 
-/// Adds a scoreboard. Returns `None` if the table is full.
-pub(crate) fn insert(entry: Entry) -> Option<*mut AtomsScoreboard> {
+/// Adds an object. Returns `None` if the table is full.
+pub(crate) fn insert(object: Box<dyn Any + Send>) -> Option<*mut c_void> {
     let mut table = table();
     let place = match table.iter().position(|slot| slot.entry.is_none()) {
         Some(place) => place,
@@ -62,17 +49,17 @@ pub(crate) fn insert(entry: Entry) -> Option<*mut AtomsScoreboard> {
         None => return None,
     };
     let slot = &mut table[place];
-    slot.entry = Some(Arc::new(Mutex::new(entry)));
+    slot.entry = Some(Arc::new(Mutex::new(Entry { object, message: CString::default() })));
     Some(handle(place, slot.generation))
 }
 
-pub(crate) fn find(handle: *const AtomsScoreboard) -> Option<Arc<Mutex<Entry>>> {
+pub(crate) fn find(handle: *const c_void) -> Option<Arc<Mutex<Entry>>> {
     let (place, generation) = key(handle)?;
     table().get(place).filter(|slot| slot.generation == generation)?.entry.clone()
 }
 
-/// Removes a scoreboard. Returns false if there is none with this handle.
-pub(crate) fn remove(handle: *const AtomsScoreboard) -> bool {
+/// Removes an object. Returns false if there is none with this handle.
+pub(crate) fn remove(handle: *const c_void) -> bool {
     let Some((place, generation)) = key(handle) else { return false };
     let mut table = table();
     let Some(slot) = table.get_mut(place).filter(|slot| slot.generation == generation) else { return false };

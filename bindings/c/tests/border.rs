@@ -13,7 +13,7 @@ fn create(config: &str) -> *mut AtomsScoreboard {
 
 fn message(handle: *const AtomsScoreboard) -> String {
     // SAFETY: the function returns a string that ends with 0.
-    unsafe { CStr::from_ptr(atoms_error(handle)) }.to_str().expect("UTF-8").to_owned()
+    unsafe { CStr::from_ptr(atoms_error(handle.cast())) }.to_str().expect("UTF-8").to_owned()
 }
 
 fn op(name: &str) -> u32 {

@@ -33,5 +33,6 @@ pub const TESTS: &[GeneratedBy] = &[
     GeneratedBy { files: &["docs/verification.md"], folder: "tests", target: &["--test", "integration"], name: "verification::the_page_has_what_stands_behind_each_clause" },
     GeneratedBy { files: &["waves/first_wave.vcd"], folder: "tests", target: &["--test", "integration"], name: "waves::the_committed_wave_is_the_one_the_readme_makes" },
     GeneratedBy { files: &["bindings/c/include/atoms.h"], folder: "bindings/c", target: &["--test", "integration"], name: "header::the_header_is_that_of_the_source" },
+    GeneratedBy { files: &["bindings/sv/atoms_dpi_pkg.sv"], folder: "bindings/c", target: &["--test", "integration"], name: "header::the_pins_of_the_package_are_those_of_the_model" },
     GeneratedBy { files: &["silicon/captures/standin/findings.json"], folder: "tests", target: &["--test", "integration"], name: "silicon::what_the_stand_in_says_of_us_is_what_is_known" },
 ];

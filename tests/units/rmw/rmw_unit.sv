@@ -82,8 +82,7 @@ module rmw_unit
   word_t                 old_q;
   logic                  stored_q;                   // bug 1: the lane before stored to `before_q`
   index_t                before_q;
-  word_t                 memory_q [Words];
-  initial memory_q = '{default: '0};
+  word_t                 memory_q [Words] = '{default: '0};
 
   lane_t  lane;
   index_t index;

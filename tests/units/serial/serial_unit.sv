@@ -113,8 +113,7 @@ module serial_unit
   cluster_rsp_t [Answers-1:0] answers_q, answers_d;     // entry 0 is the oldest
   logic [3:0]                 owed_q, owed_d;           // number of entries
   allocation_t                table_q [NumCtaSlots];
-  word_t                      memory_q [Words];
-  initial memory_q = '{default: '0};
+  word_t                      memory_q [Words] = '{default: '0};
 
   // The request that is carried out
   enum logic [1:0] {Idle, Check, Access} state_q;

@@ -1,4 +1,4 @@
-"""cocotb bench of `atoms_unit`: random driver, monitor, and the ATOMS scoreboard.
+"""cocotb bench of `atoms_unit`: random driver, monitor, and the ATOMS scoreboard; the ATOMS stimulus and model.
 
 Everything wakes on clock edges only: in Verilator, waiting for an edge of `valid` can hang.
 """
@@ -155,9 +155,8 @@ async def monitor(dut, scoreboard, driving, plant):
     report("finish", cycle + 1, words=memory(dut, scoreboard))
 
 
-async def run(dut, seed, plant, record=None):
-    """Resets the unit and runs a random test. `plant` alters the values of an event, or drops the event with None."""
-    rng = random.Random(seed)
+async def start(dut):
+    """Starts the clock and resets the unit."""
     cocotb.start_soon(Clock(dut.clk_i, 10, unit="ns").start())
     for signal in (dut.req_valid_i, dut.cl_valid_i, dut.cta_valid_i, dut.rst_ni):
         signal.value = 0
@@ -166,6 +165,34 @@ async def run(dut, seed, plant, record=None):
     for _ in range(3):
         await RisingEdge(dut.clk_i)
     dut.rst_ni.value = 1
+
+
+def offered(out):
+    """Outputs that have a meaning: without those of a response or wake-up that is not valid."""
+    idle = tuple(f"{port}_" for port in ("rsp", "cl_rsp", "wake") if not out[f"{port}_valid"])
+    return {pin: value for pin, value in out.items() if not pin.startswith(idle)}
+
+
+async def compare(dut, profile):
+    """Drives random requests, and compares all outputs with the cycle-accurate model in every cycle."""
+    await start(dut)
+    model, stimulus = atoms.Model("default"), atoms.Stimulus("default", profile=profile, requests=REQUESTS)
+    model.set_words(memory(dut, atoms.Scoreboard("default")))
+    pins = stimulus.step()
+    while not stimulus.finished:
+        for pin, value in pins.items():
+            getattr(dut, atoms.INPUTS[pin]).value = value
+        await FallingEdge(dut.clk_i)
+        out = {pin: int(getattr(dut, port).value) for pin, port in atoms.OUTPUTS.items()}
+        assert offered(out) == offered(model.step(**pins))
+        pins = stimulus.step(out)
+        await RisingEdge(dut.clk_i)
+
+
+async def run(dut, seed, plant, record=None):
+    """Resets the unit and runs a random test. `plant` alters the values of an event, or drops the event with None."""
+    rng = random.Random(seed)
+    await start(dut)
     with atoms.Scoreboard("default", record=record) as scoreboard:
         # A reset does not clear the memory.
         scoreboard.set_words(0, memory(dut, scoreboard))

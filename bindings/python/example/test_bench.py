@@ -8,7 +8,7 @@ from pathlib import Path
 
 import atoms
 import cocotb
-from bench import run
+from bench import compare, run
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -59,6 +59,11 @@ async def a_planted_bug_is_rejected_with_its_clause(dut, bug):
         raise AssertionError("no event was rejected")
 
 
+@cocotb.test()
+async def the_unit_equals_the_model(dut):
+    await compare(dut, "default")
+
+
 def test_bench():
     """Builds the unit and runs the tests above in it."""
     from cocotb_tools.runner import get_runner
@@ -83,4 +88,4 @@ def test_bench():
     from cocotb_tools.check_results import get_results
 
     ran, failed = get_results(results)
-    assert (ran, failed) == (1 + len(BUGS), 0)
+    assert (ran, failed) == (2 + len(BUGS), 0)

@@ -151,7 +151,10 @@ pub(crate) fn is_array(value: &Bound<'_, PyAny>) -> PyResult<bool> {
 }
 
 /// Bytes of a packed integer, low byte first. None if the value is an array.
-fn packed<const BYTES: usize>(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<[u8; BYTES]>> {
+pub(crate) fn packed<const BYTES: usize>(
+    name: &str,
+    value: &Bound<'_, PyAny>,
+) -> PyResult<Option<[u8; BYTES]>> {
     if is_array(value)? {
         return Ok(None);
     }

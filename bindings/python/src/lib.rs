@@ -1,4 +1,4 @@
-//! Native part of the Python package `atoms`: the scoreboard, runs of kernels, lowering, measurements.
+//! Native part of the Python package `atoms`: the scoreboard, model and stimulus, runs of kernels, lowering, measurements.
 //!
 //! The docstrings of this crate are the Python documentation; their examples run as doctests.
 
@@ -6,12 +6,14 @@
 
 mod array;
 mod event;
+mod pins;
 mod run;
 mod scoreboard;
 mod verdict;
 
 use std::collections::BTreeMap;
 
+use atoms_model::port::{In, Out};
 use atoms_ops::{Op, Size};
 use pyo3::prelude::*;
 
@@ -20,6 +22,10 @@ use pyo3::prelude::*;
 fn _atoms(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let python = module.py();
     module.add_class::<scoreboard::NativeScoreboard>()?;
+    module.add_class::<pins::NativeModel>()?;
+    module.add_class::<pins::NativeStimulus>()?;
+    module.add("INPUTS", pins::ports(python, In::FIELDS, "_i")?)?;
+    module.add("OUTPUTS", pins::ports(python, Out::FIELDS, "_o")?)?;
     module.add("Rejected", python.get_type::<verdict::Rejected>())?;
     module.add("Undecided", python.get_type::<verdict::Undecided>())?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;

@@ -1,6 +1,7 @@
-"""Reference for the shared-memory atomic unit of a GPU: scoreboard, kernel runs, lowering, measurements.
+"""Reference for the shared-memory atomic unit of a GPU: scoreboard, model, stimulus, kernel runs, lowering, measurements.
 
-`Scoreboard` judges an own unit from its ports, for example in cocotb. `run`, `lower` and `explore` return dictionaries and
+`Scoreboard` judges an own unit from its ports, for example in cocotb. `Stimulus` draws random requests for it, and `Model` is
+the cycle-accurate model of `atoms_unit`. `INPUTS` and `OUTPUTS` have the port of each pin: `rsp_tag_o` of `rsp_tag`. `run`, `lower` and `explore` return dictionaries and
 lists that pandas reads. Clauses such as `spec 4.5` are those of docs/spec.md of the ATOMS repository.
 """
 
@@ -10,13 +11,27 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Union
 
-from ._atoms import OPS, SIZES, NativeScoreboard, Rejected, Undecided
+from ._atoms import INPUTS, OPS, OUTPUTS, SIZES, NativeModel, NativeScoreboard, NativeStimulus, Rejected, Undecided
 from . import _atoms
 
-__all__ = ["OPS", "SIZES", "Rejected", "Scoreboard", "Undecided", "explore", "lower", "run"]
+__all__ = [
+    "INPUTS",
+    "Model",
+    "OPS",
+    "OUTPUTS",
+    "Rejected",
+    "SIZES",
+    "Scoreboard",
+    "Stimulus",
+    "Undecided",
+    "explore",
+    "lower",
+    "run",
+]
 
 Lanes = Any
 Words = Any
+Pins = dict[str, int]
 Events = Any
 Path = Union[str, "os.PathLike[str]"]
 
@@ -201,6 +216,79 @@ class Scoreboard:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+class Model:
+    """Cycle-accurate model of `atoms_unit` in its reset state, with memory of zeros. `config` is that of `Scoreboard`.
+
+    Pins have the names of the ports in docs/ports.md without `_i` and `_o`; `rst_n` is the reset. Pins are integers, packed if
+    they have one element for each lane; inputs with lanes can have the other forms of `Scoreboard`, too. Inputs that are left
+    out are 0, but `rst_n` and ready inputs are 1.
+
+    >>> model = Model("small")
+    >>> _ = model.step(cta_valid=1, cta_enable=1, cta_size=128)
+    >>> out = model.step(req_valid=1, req_op="ADD", req_size="u32", req_mask=0b11, req_ra=[64, 64], req_b=[5, 7])
+    >>> out["req_ready"]
+    1
+    >>> while not out["rsp_valid"]:
+    ...     out = model.step()
+    >>> hex(out["rsp_rd"]), out["rsp_passes"], int(model.memory[16])
+    ('0x500000000000000000000000000000000', 2, 12)
+    """
+
+    def __init__(self, config: str = "default") -> None:
+        self._native = NativeModel(config)
+
+    def step(self, **pins: Any) -> Pins:
+        """Runs one cycle with these inputs. Returns the outputs before the clock edge. A cycle with `rst_n` 0 resets the
+        model, but not its memory."""
+        return self._native.step(pins)
+
+    def evaluate(self, **pins: Any) -> Pins:
+        """Returns the outputs of a cycle without a clock edge. Only `cta_ready` depends on the inputs."""
+        return self._native.evaluate(pins)
+
+    @property
+    def memory(self) -> Any:
+        """Copy of all words, as an array. The index of a word is its physical byte address / 4."""
+        return self._native.memory
+
+    def set_words(self, words: Words) -> None:
+        """Sets words of memory: a dictionary from index to value, or an array of all words."""
+        self._native.set_words(words)
+
+
+class Stimulus:
+    """Random stimulus of `requests` warp requests, and of requests at the other ports meanwhile. Equal arguments and outputs of
+    the unit give equal requests.
+
+    `profile` is the name of a profile (docs/profiles.md), or the content of its file. `config` is that of `Scoreboard`. Pins
+    are those of `Model`.
+
+    >>> stimulus, model = Stimulus("small", profile="hazards", seed=7, requests=100), Model("small")
+    >>> accepted, pins = 0, stimulus.step()
+    >>> while not stimulus.finished or pins["req_valid"]:
+    ...     out = model.step(**pins)
+    ...     accepted += pins["req_valid"] & out["req_ready"]
+    ...     pins = stimulus.step(out)
+    >>> accepted
+    100
+    """
+
+    def __init__(
+        self, config: str = "default", *, profile: str = "default", seed: int = 1, requests: int = 1000
+    ) -> None:
+        self._native = NativeStimulus(config, profile, seed, requests)
+
+    def step(self, out: dict[str, Any] | None = None) -> Pins:
+        """Returns the inputs of the next cycle, given the outputs of the cycle before. Outputs that are left out are 0. The
+        first call ignores them."""
+        return self._native.step(out)
+
+    @property
+    def finished(self) -> bool:
+        """True if all requests have been offered. The last one may not be accepted yet, and requests may be in flight."""
+        return self._native.finished
 
 
 def run(

@@ -1,7 +1,22 @@
 from typing import Any, final, type_check_only
 
-__all__ = ["NativeScoreboard", "OPS", "Rejected", "SIZES", "Undecided", "explore", "lower", "run"]
+__all__ = [
+    "INPUTS",
+    "NativeModel",
+    "NativeScoreboard",
+    "NativeStimulus",
+    "OPS",
+    "OUTPUTS",
+    "Rejected",
+    "SIZES",
+    "Undecided",
+    "explore",
+    "lower",
+    "run",
+]
 
+INPUTS: dict[str, str]
+OUTPUTS: dict[str, str]
 OPS: dict[str, int]
 SIZES: dict[str, int]
 
@@ -36,6 +51,22 @@ class NativeScoreboard:
     def judged(self) -> int: ...
     @property
     def unjudged(self) -> int: ...
+
+@final
+class NativeModel:
+    def __new__(cls, config: str) -> NativeModel: ...
+    def step(self, pins: dict[str, Any]) -> dict[str, int]: ...
+    def evaluate(self, pins: dict[str, Any]) -> dict[str, int]: ...
+    def set_words(self, words: Any) -> None: ...
+    @property
+    def memory(self) -> Any: ...
+
+@final
+class NativeStimulus:
+    def __new__(cls, config: str, profile: str, seed: int, requests: int) -> NativeStimulus: ...
+    def step(self, out: dict[str, Any] | None) -> dict[str, int]: ...
+    @property
+    def finished(self) -> bool: ...
 
 def run(kernel: str, launch: Any, config: str, arch: str | None, on: str) -> dict[str, Any]: ...
 def lower(ptx: str, arches: list[str], unused: bool) -> list[dict[str, Any]]: ...

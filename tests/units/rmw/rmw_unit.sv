@@ -82,7 +82,8 @@ module rmw_unit
   word_t                 old_q;
   logic                  stored_q;                   // bug 1: the lane before stored to `before_q`
   index_t                before_q;
-  word_t                 memory_q [Words] = '{default: '0};
+  word_t                 memory_q [Words];
+  initial memory_q = '{default: '0};
 
   lane_t  lane;
   index_t index;
@@ -96,6 +97,10 @@ module rmw_unit
     stores = !cas_q || equal || ((Bug == 1) && stored_q && (before_q == index));
     common = req_ur_i + {{8{req_imm_i[23] && !req_absolute_i}}, req_imm_i};
   end
+
+  // Not always_ff: an initial block writes the memory, too.
+  always @(posedge clk_i)
+    if ((state_q == Write) && stores && rst_ni) memory_q[index] <= cas_q ? c_q[lane] : old_q + b_q[lane];
 
   always_ff @(posedge clk_i) begin
     case (state_q)
@@ -120,7 +125,6 @@ module rmw_unit
         state_q <= (left_q == '0) ? Respond : Write;
       end
       Write: begin
-        if (stores && rst_ni) memory_q[index] <= cas_q ? c_q[lane] : old_q + b_q[lane];
         if (!red_q) rsp_rd_o[lane] <= wide_t'(old_q);
         rsp_pred_o[lane] <= cas_q && equal;
         stored_q         <= cas_q && equal;

@@ -113,7 +113,8 @@ module serial_unit
   cluster_rsp_t [Answers-1:0] answers_q, answers_d;     // entry 0 is the oldest
   logic [3:0]                 owed_q, owed_d;           // number of entries
   allocation_t                table_q [NumCtaSlots];
-  word_t                      memory_q [Words] = '{default: '0};
+  word_t                      memory_q [Words];
+  initial memory_q = '{default: '0};
 
   // The request that is carried out
   enum logic [1:0] {Idle, Check, Access} state_q;
@@ -235,7 +236,8 @@ module serial_unit
     writes = (state_q == Access) && !done && (delay_q == '0) && (op != OpLoad) && ((op != OpCas) || hit) && rst_ni;
   end
 
-  always_ff @(posedge clk_i) begin
+  // Not always_ff: an initial block writes the memory, too.
+  always @(posedge clk_i) begin
     if (writes) memory_q[index] <= value[31:0];
     if (writes && wide) memory_q[index | index_t'(1)] <= value[63:32];
   end

@@ -101,8 +101,10 @@ pub(crate) enum Ending {
     No,
     /// End of the run: a request without an answer is an error.
     Finish,
-    /// Reset: requests without an answer are dropped.
-    Reset,
+    /// Reset: requests without an answer are dropped. `seen` is true if the words that they wrote are known.
+    Reset {
+        seen: bool,
+    },
 }
 
 /// Parameters of one step of the search.
@@ -255,6 +257,7 @@ impl Worlds {
             };
             match conflict(&world, step, mine) {
                 Conflict::None => {}
+                Conflict::Unseen => self.forget_words(&world, step, port.other()),
                 Conflict::Unresolved => {
                     open.done.push(world);
                     return false;
@@ -301,7 +304,7 @@ impl Worlds {
             self.unjudged += 1;
             return Ok(());
         }
-        if step.ending == Ending::Reset && !item.is_resolved() {
+        if matches!(step.ending, Ending::Reset { .. }) && !item.is_resolved() {
             return self.judge_lost(world, step, item);
         }
         let answered = item.answer.as_ref().map_or(step.cycle, |answer| answer.cycle);
@@ -359,6 +362,9 @@ impl Worlds {
 
     /// Judges a request that executed, and whose response the reset dropped.
     fn judge_lost(&mut self, world: &mut World, step: &Step<'_>, item: &Item) -> Result<(), Vec<u32>> {
+        if step.ending == (Ending::Reset { seen: false }) && item.written.is_none() {
+            self.unknown.extend(world.checker.may_write(&item.request));
+        }
         let written = item.written.clone().unwrap_or_default();
         let verdict = world.checker.lost(std::slice::from_ref(&item.request), &written);
         if step.recording {
@@ -369,6 +375,13 @@ impl Worlds {
             self.object(Objection { request: Some(item.name), cycle: step.cycle, rejection, reordered });
             Vec::new()
         })
+    }
+
+    /// Makes the words unknown that the unanswered requests of a port may have written.
+    fn forget_words(&mut self, world: &World, step: &Step<'_>, port: PortName) {
+        for item in step.items.of(port).from(world.next(port)).filter(|item| !item.suspended) {
+            self.unknown.extend(world.checker.may_write(&item.request));
+        }
     }
 
     /// True if the request accesses an unknown word. Then the words that it may write are unknown, too.
@@ -447,6 +460,8 @@ enum Conflict {
     With(u64),
     /// A request that may have executed before has no answer yet.
     Unresolved,
+    /// A request that may have executed before was dropped by a reset.
+    Unseen,
 }
 
 /// Next request of a port that executes; skips suspended ones.
@@ -477,7 +492,8 @@ fn conflict(world: &World, step: &Step<'_>, mine: &Item) -> Conflict {
         return match (resolved, step.ending) {
             (true, _) => Conflict::With(item.name.number),
             (false, Ending::No) => Conflict::Unresolved,
-            (false, Ending::Finish | Ending::Reset) => Conflict::None,
+            (false, Ending::Reset { seen: false }) => Conflict::Unseen,
+            (false, Ending::Finish | Ending::Reset { seen: true }) => Conflict::None,
         };
     }
     Conflict::None

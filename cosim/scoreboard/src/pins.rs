@@ -122,8 +122,10 @@ impl PinModel {
 pub struct PinStimulus {
     stimulus: RandomStimulus,
     check: PinCheck<Out>,
-    /// Inputs of the last cycle; `None` before the first one.
-    pins: Option<In>,
+    /// Inputs of the last cycle.
+    pins: In,
+    /// True after the first step.
+    begun: bool,
 }
 
 impl PinStimulus {
@@ -139,7 +141,8 @@ impl PinStimulus {
             Profile::named(profile).map_err(|error| error.to_string())?
         };
         let stimulus = RandomStimulus::new(config, &profile, seed, requests);
-        Ok(PinStimulus { stimulus, check: PinCheck::new(Out::FIELDS, &config), pins: None })
+        let check = PinCheck::new(Out::FIELDS, &config);
+        Ok(PinStimulus { stimulus, check, pins: In::default(), begun: false })
     }
 
     /// Returns the inputs of the next cycle, given the outputs of the cycle before. The first call ignores `out`.
@@ -147,15 +150,15 @@ impl PinStimulus {
     /// # Errors
     /// The outputs are missing, or a pin is out of range.
     pub fn step(&mut self, out: Option<&Out>) -> Result<&In, String> {
-        let mut pins = self.pins.unwrap_or_default();
-        if self.pins.is_some() {
+        if self.begun {
             let out = out.ok_or("the outputs are missing; only the first step has none")?;
             self.check.check(out)?;
-            self.stimulus.observe(&pins, out);
-            complete_handshakes(&mut pins, out);
+            self.stimulus.observe(&self.pins, out);
+            complete_handshakes(&mut self.pins, out);
         }
-        self.stimulus.drive(&mut pins);
-        Ok(self.pins.insert(pins))
+        self.begun = true;
+        self.stimulus.drive(&mut self.pins);
+        Ok(&self.pins)
     }
 
     /// True if all requests have been offered. The last one may not be accepted yet, and requests may be in flight.

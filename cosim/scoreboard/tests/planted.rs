@@ -120,3 +120,25 @@ fn a_wrong_number_of_passes_is_named_if_one_order_explains_the_values() {
     assert_eq!(verdict.rejection.clause(), "spec 4.3");
     scoreboard.finish(10, &[(0, 4)]).expect("the memory is known");
 }
+
+/// The response of the first cluster request is blocked. The second one executes in the new allocation of its slot.
+#[test]
+fn a_request_without_an_answer_may_have_executed_before_a_reset() {
+    let mut scoreboard = PortScoreboard::new(&Config::default());
+    let write = AllocationWrite { slot: 0, enable: true, base: 8, size: 4096, rank: 0 };
+    let (op, size) = (Op::Add as u8, Size::U32 as u8);
+    let cluster = ClusterRequest { op, size, b: 1, ..ClusterRequest::default() };
+    let warp = SerialRequest { op, size, mask: 1, b: [3; 32], ..SerialRequest::default() };
+    let mut response = Response::default();
+    response.rd[0] = 1;
+    let report = |scoreboard: &mut PortScoreboard| {
+        scoreboard.table_write(0, &write)?;
+        scoreboard.cluster_request(1, &cluster)?;
+        scoreboard.table_write(2, &AllocationWrite { base: 0, ..write })?;
+        scoreboard.cluster_request(3, &cluster)?;
+        scoreboard.warp_request(4, 5, warp.clone())?;
+        scoreboard.warp_response(8, WarpResponse { tag: 5, response, ..WarpResponse::default() })?;
+        scoreboard.reset(9, None)
+    };
+    report(&mut scoreboard).expect("the second cluster request has executed");
+}

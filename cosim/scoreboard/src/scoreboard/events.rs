@@ -146,6 +146,12 @@ impl PortScoreboard {
                 });
             }
             Pending::Reset { dropped, written } => {
+                if self.ending == (Ending::Reset { seen: false }) {
+                    let words = worlds.all.iter().flat_map(|world| {
+                        dropped.iter().flat_map(|request| world.checker.may_write(request))
+                    });
+                    worlds.unknown.extend(words.collect::<Vec<_>>());
+                }
                 worlds.each(cycle, None, |world| {
                     if recording {
                         let (dropped, written) = (dropped.clone(), written.clone());

@@ -395,17 +395,11 @@ impl PortScoreboard {
     /// A rejected or undecided event.
     pub fn reset(&mut self, cycle: u64, written: Option<&[(u32, u32)]>) -> Verdict {
         self.begin(cycle)?;
-        self.ending = Ending::Reset;
+        self.ending = Ending::Reset { seen: written.is_some() };
         let mut dropped = Vec::new();
         for port in PortName::BOTH {
             let open = |item: &&Item| item.answer.is_none() && (item.suspended || item.written.is_none());
             dropped.extend(self.items.of(port).from(0).filter(open).map(|item| item.request.clone()));
-        }
-        if written.is_none()
-            && let Some(world) = self.worlds.all.first()
-        {
-            let words = dropped.iter().flat_map(|request| world.checker.may_write(request));
-            self.worlds.unknown.extend(words);
         }
         self.queue.drain();
         self.allocations.fill((None, cycle));

@@ -67,7 +67,8 @@ pub fn prepare(file: &Path, rtl_dir: &Path) -> Result<(PathBuf, String), UnitFol
         listed.chain(unit.sources.iter().map(|source| file_name(source))).chain([format!("{TOP}.sv")]);
     files.insert(LIST.into(), listed.map(|name| name + "\n").collect());
     files.insert("configs.toml".into(), table(&unit, &config));
-    files.insert(UNIT_FILE.into(), fs_err::read_to_string(file)?);
+    let declaration = fs_err::read_to_string(file)?;
+    files.insert(UNIT_FILE.into(), format!("file = {:?}\n{declaration}", path.display().to_string()));
     fs_err::create_dir_all(&folder)?;
     for (name, text) in files {
         let path = folder.join(name);

@@ -7,6 +7,7 @@ use std::time::Duration;
 use atoms_cosim::embedded::rtl_dir;
 use atoms_cosim::internals::Depth;
 use atoms_cosim::rtl;
+use atoms_cosim::unit_folder::prepare;
 use atoms_regress::report::text::plain;
 use atoms_regress::run::journal::WorkerJournal;
 use atoms_regress::run::supervisor::{ControlPipe, listen};
@@ -103,7 +104,10 @@ pub(crate) struct BundleRtl {
 impl BundleRtl {
     /// Chooses the RTL. The bundle's RTL runs only if it equals this checkout's or with `--trust`.
     pub(crate) fn choose(args: &BundleRtlArgs, bundle: &Bundle) -> Result<Self, CliError> {
-        let folder = rtl_dir();
+        let folder = match bundle.config.unit.as_ref().and_then(|unit| unit.file.as_deref()) {
+            Some(file) if !args.trust => prepare(file, &rtl_dir())?.0,
+            _ => rtl_dir(),
+        };
         let here = rtl::rtl_hash(&folder);
         if args.trust {
             let (folder, here) = (bundle.rtl_dir(), here.ok());

@@ -29,6 +29,8 @@ pub struct ForeignUnit {
     pub operations: Weights<Op>,
     /// Sizes that the unit carries out. No other is sent.
     pub sizes: Weights<Size>,
+    /// Absolute path of the declaration that this one is a copy of.
+    pub file: Option<PathBuf>,
     /// Macros of the sources: `NAME` or `NAME=VALUE`.
     #[serde(default)]
     pub defines: Vec<String>,

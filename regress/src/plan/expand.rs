@@ -58,6 +58,10 @@ impl Tests {
         let seed = choice.seed.unwrap_or(plan.seed);
         let stem = path.file_stem().map_or("plan".into(), |stem| stem.to_string_lossy());
         let configs = configs::usable(rtl_dir)?;
+        if configs.iter().any(|config| config.unit.is_some()) {
+            // Waivers name lines of this project's RTL.
+            settings.waivers = None;
+        }
         let mut expansion = Expansion {
             path,
             folder: path.parent().unwrap_or(Path::new("")),
@@ -180,6 +184,9 @@ impl Expansion<'_> {
             }
             self.tests.entries.push(entry.name().to_string());
             match entry {
+                // Cases, kernels and the corpus need configurations or operations that another unit may not have.
+                PlanEntry::Directed(_) | PlanEntry::Kernels(_) | PlanEntry::Corpus(_)
+                    if self.is_foreign() => {}
                 PlanEntry::Random(entry) => self.random(entry)?,
                 PlanEntry::Directed(entry) => self.directed(entry)?,
                 PlanEntry::Kernels(entry) => self.kernels(entry)?,
@@ -232,6 +239,11 @@ impl Expansion<'_> {
             configs.push(named);
             configs.len() - 1
         }))
+    }
+
+    /// Returns true if the RTL is not this project's.
+    fn is_foreign(&self) -> bool {
+        self.tests.configs.iter().any(|config| config.unit.is_some())
     }
 
     /// Returns true if tests for `config` are part of the run.

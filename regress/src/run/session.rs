@@ -159,7 +159,8 @@ pub fn prepare(
     let (place, commit) = (rtl::place(rtl_dir), commit(rtl_dir));
     let rtl = RtlBuild { place, libraries: built, seconds, commit, tools };
     let model = Model::standard();
-    let reachable = tests.configs.iter().map(|config| model.reachable(&config.config)).collect();
+    let reachable =
+        tests.configs.iter().map(|named| model.reachable_by(&named.config, named.unit.as_deref())).collect();
     let baseline = tests.corpus.covered().clone();
     Ok(Context { tests, rtl_dir: rtl_dir.to_path_buf(), rtl, libraries, model, reachable, baseline })
 }
@@ -465,7 +466,8 @@ fn bundle(context: &Context, test: &Test, failed: &FailedRun, failures: &Path) -
         library: &library,
         original,
         effort: Effort::default(),
-        causes: context.tests.settings.causes,
+        // The search for causes knows only this project's RTL.
+        causes: context.tests.settings.causes && config.unit.is_none(),
     };
     triage::bundle::bundle(&about, failed, failures).map_err(|error| error.to_string())
 }

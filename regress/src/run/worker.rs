@@ -223,10 +223,6 @@ impl<'a> Runner<'a> {
                 at(&episode);
                 bench.episode(&episode, true, sum)
             }),
-            Job::Kernel { .. } if bench.named.unit.is_some() => {
-                let why = "the unit may not have the operations of the kernel".to_string();
-                Err(without_run(TestFailure::DoesNotFit(why), &test.entry))
-            }
             Job::Case(path) => bench.case(path, sum),
             Job::Kernel { file, launch } => bench.kernel(file, launch, sum),
         }
@@ -243,7 +239,10 @@ impl Bench {
         let rtl = context.libraries[config].instantiate()?;
         let observers = Observers {
             pulse: journal.map(WorkerJournal::pulse),
-            sampler: Box::new(Sampler::new(&named.config)),
+            sampler: Box::new(match named.unit {
+                Some(_) => Sampler::of_ports(&named.config),
+                None => Sampler::new(&named.config),
+            }),
             counts: false,
             recorder: Recorder::new(&named.config),
         };

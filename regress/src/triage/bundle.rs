@@ -225,7 +225,9 @@ fn write(
     if let Some(small) = small {
         put(folder, file::CASE, json(&small.case))?;
         rows = timeline(&mut session(context.library, context.config)?, &small.case).0;
-        opinion = opinion_of_the_rtl(context.library, &context.config.config, &small.case);
+        if context.config.unit.is_none() {
+            opinion = opinion_of_the_rtl(context.library, &context.config.config, &small.case);
+        }
         let mut session = session(context.library, context.config)?;
         session.set_trace(Some(trace(&wave, &session, small.cycle)?));
         // Ignore the result: the case fails, as expected.
@@ -249,6 +251,7 @@ fn write(
     }
     let report = Report {
         record: &record,
+        config: context.config,
         failed,
         run: &run,
         small,

@@ -91,6 +91,12 @@ impl InFlightRequests {
         InFlightRequests([ring(Port::Warp, config.queue_depth), ring(Port::Cluster, 2)])
     }
 
+    /// Creates room for the requests of a unit of unknown size.
+    pub(super) fn many() -> Self {
+        const MOST: usize = 1024;
+        InFlightRequests([Port::Warp, Port::Cluster].map(|port| vec![InFlightRequest::empty(port); MOST]))
+    }
+
     #[inline(always)]
     pub(super) fn get(&self, port: Port, number: u64) -> &InFlightRequest {
         let ring = &self.0[port as usize];

@@ -65,6 +65,8 @@ pub struct Sampler {
     /// written in step 0.
     step: u32,
     since_reset: SinceReset,
+    /// True if there is no probe: requests are sampled when they are accepted, and answered.
+    ports_only: bool,
 }
 
 #[derive(Default)]
@@ -100,7 +102,13 @@ impl Sampler {
             spin: SpinTurns::RESET,
             step: APART,
             since_reset: SinceReset::default(),
+            ports_only: false,
         }
+    }
+
+    /// Creates a sampler for a machine without a probe, after reset.
+    pub fn of_ports(config: &Config) -> Self {
+        Sampler { requests: InFlightRequests::many(), ports_only: true, ..Self::new(config) }
     }
 
     /// Returns the hits since the last call.
@@ -169,7 +177,14 @@ impl Sampler {
     fn accept(&mut self, port: Port, number: u64, request: Arc<WarpRequest>) {
         self.since_reset.table.enter(request.slot);
         self.since_reset.tags.enter(&mut self.hits, port, request.tag);
-        self.requests.get_mut(port, number).accept(&self.config, request);
+        let Sampler { config, hits, requests, since_reset, ports_only, .. } = self;
+        let accepted = requests.get_mut(port, number);
+        accepted.accept(config, request);
+        if *ports_only {
+            let allocation = since_reset.table.allocation(accepted.request.slot);
+            let faulty = request::is_faulty(accepted, allocation);
+            request::at_issue(config, hits, accepted, allocation, faulty);
+        }
     }
 
     #[inline(never)] // one cycle in ten: keeps the common path small
@@ -436,7 +451,9 @@ fn contenders(config: &Config, hits: &mut Hits, request: &InFlightRequest, rotat
 impl Listener for Sampler {
     fn cycle(&mut self, cycle: &Cycle<'_>) {
         if cycle.reset.is_some() {
-            self.found_inside(cycle);
+            if !self.ports_only {
+                self.found_inside(cycle);
+            }
             return self.reset();
         }
         let SinceReset { table, waits, .. } = &mut self.since_reset;
@@ -446,6 +463,11 @@ impl Listener for Sampler {
         {
             let request = self.requests.get(Port::Warp, request.number);
             answer::warp(&self.config, &mut self.hits, request, answer);
+        }
+        if self.ports_only {
+            table.cycle(&self.config, &mut self.hits, cycle);
+            self.since_reset.ports.held(&mut self.hits, answers(cycle));
+            return self.hand_over(cycle);
         }
         if let Some(slot) = waits.settle(&self.config, &mut self.hits, cycle) {
             table.wake(slot);

@@ -45,6 +45,13 @@ impl Ports {
         let [response, cluster_response, wake_up] = answers;
         let suspended = if cycle.waiters().suspended == 0 { AnySuspended::None } else { AnySuspended::Some };
         hits.hit(BackPressure, (response, cluster_response, wake_up, suspended));
+        self.held(hits, answers);
+        self.queues(hits, cycle);
+    }
+
+    /// Samples how long answers wait for the driver.
+    #[inline(always)]
+    pub(super) fn held(&mut self, hits: &mut Hits, answers: [Answer; 3]) {
         for ((port, answer), cycles) in AnswerPort::ALL.iter().zip(answers).zip(&mut self.holds) {
             if answer == Answer::Held {
                 *cycles = cycles.saturating_add(1);
@@ -52,6 +59,10 @@ impl Ports {
                 hits.hit(Hold, (*port, HoldCycles::new(std::mem::take(cycles))));
             }
         }
+    }
+
+    #[inline(always)]
+    fn queues(&mut self, hits: &mut Hits, cycle: &Cycle<'_>) {
         let [warp, cluster] = cycle.queues();
         let now = [(warp, cycle.warp_accepted.is_some()), (cluster, cycle.cluster_accepted.is_some())];
         let Some(before) = self.before.replace(now) else { return };

@@ -220,6 +220,12 @@ fn bad(f: &InFlightRequest, address: u32, size: Size, allocation: Option<Allocat
     (!inside).then_some(Bad::OutOfRange)
 }
 
+/// Returns true if the address of an active lane is bad.
+pub(super) fn is_faulty(f: &InFlightRequest, allocation: Option<AllocationWrite>) -> bool {
+    let (Some((_, size)), addresses) = (f.kind, f.request.address_form()) else { return false };
+    lanes(f.mask).any(|lane| bad(f, addresses.address(f.request.lane(lane).ra), size, allocation).is_some())
+}
+
 fn errors(hits: &mut Hits, f: &InFlightRequest, size: Size, allocation: Option<AllocationWrite>) {
     let addresses = f.request.address_form();
     let mut bads = [0u32; 2];

@@ -8,8 +8,10 @@ use atoms_cosim::mismatch::Difference;
 use atoms_cosim::scoreboard::OracleViolation;
 use atoms_faults::cause::{self, CauseError, CauseSuspect};
 use atoms_ops::{Op, Operands, Size};
+use atoms_stimulus::configs::NamedConfig;
 use atoms_stimulus::request::Lane;
 
+use crate::report::command;
 use crate::triage::layout::file;
 use crate::triage::minimize::MinimizedCase;
 use crate::triage::page::timeline::{COLUMNS, Row};
@@ -20,6 +22,7 @@ use crate::triage::test_failure::FailedRun;
 
 pub(crate) struct Report<'a> {
     pub(crate) record: &'a BundleRecord,
+    pub(crate) config: &'a NamedConfig,
     /// Original failure, before minimizing.
     pub(crate) failed: &'a FailedRun,
     pub(crate) run: &'a Run,
@@ -199,14 +202,16 @@ impl Report<'_> {
 
     /// Returns command lines that reproduce the failure, each with a description.
     fn repeats(&self) -> Vec<(String, &'static str)> {
+        let unit = self.config.unit.as_ref().and_then(|unit| unit.file.as_deref());
+        let unit = unit.map_or_else(String::new, |file| format!(" --unit {}", command::path(file)));
         let mut lines = vec![
             ("cargo atoms repro . --trust".to_string(), "in this folder: repeat on the RTL of the bundle"),
-            ("cargo atoms repro . --here".to_string(), "on the RTL of this checkout: is it fixed?"),
+            ("cargo atoms repro . --here".to_string(), "on the present RTL: is it fixed?"),
         ];
         if self.small.is_some() {
             lines.push((
-                format!("cargo atoms cosim --case {}", file::CASE),
-                "the case alone, on the RTL of this checkout",
+                format!("cargo atoms cosim --case {}{unit}", file::CASE),
+                "the case alone, on the present RTL",
             ));
         }
         if self.wave_from.is_some() {

@@ -142,6 +142,15 @@ fn supports(unit: &ForeignUnit, group: &Group, values: &[usize]) -> bool {
         (None, None) => true,
     };
     // An operation that the unit does not have is never sent.
-    let legal = value("fault") != Some("illegal instruction");
-    fits && legal && (unit.ports.cluster || value("port") != Some("cluster"))
+    let is_sent = value("fault") != Some("illegal instruction")
+        && (unit.rules.faults || matches!(value("scale"), None | Some("1")));
+    let waits = unit.has(Op::MbarTryWait, Size::U64);
+    let has_port = match value("port") {
+        Some(port) if port.starts_with("cluster") => unit.ports.cluster,
+        Some("wake-up") => waits,
+        _ => true,
+    };
+    let two_ports = value("names_also")
+        .is_none_or(|names| unit.ports.cluster || !matches!(names, "a request at the other port" | "both"));
+    fits && is_sent && has_port && two_ports
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use atoms_cosim::unit_folder::prepare;
 use atoms_model::Config;
 use bitvec::vec::BitVec;
 
@@ -36,12 +37,18 @@ pub fn cover(runs: &[PathBuf], rtl_dir: &Path) -> Result<Covered, SessionError> 
     let (mut plans, mut configs): (Vec<String>, Vec<Config>) = (Vec::new(), Vec::new());
     let (mut waivers, mut gate) = (Waivers::default(), false);
     let mut waiver_files = Vec::new();
-    let (mut places, mut seeds) = (BTreeSet::new(), BTreeSet::new());
+    let (mut places, mut seeds, mut rtls) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    let mut reachable = BitVec::repeat(false, model.bins());
     for run in runs {
         if !places.insert(run.canonicalize().unwrap_or_else(|_| run.clone())) {
             return Err(SessionError::Twice(run.clone()));
         }
-        let (tests, header) = RunRequest::again(run, rtl_dir.to_path_buf())?;
+        let rtl_dir = &match store::header(run)?.unit {
+            Some(unit) => prepare(&unit, rtl_dir)?.0,
+            None => rtl_dir.to_path_buf(),
+        };
+        let (tests, header) = RunRequest::again(run, rtl_dir.clone())?;
+        rtls.insert(header.origin.rtl.clone());
         let checkpoint = store::checkpoint(run)?;
         state.hits.merge(&checkpoint.state.hits);
         state.rtl.merge(&checkpoint.state.rtl);
@@ -49,6 +56,9 @@ pub fn cover(runs: &[PathBuf], rtl_dir: &Path) -> Result<Covered, SessionError> 
         summary.complete &= checkpoint.complete;
         plans.push(format!("{} {}", tests.plan, tests.profile));
         configs.extend(tests.configs.iter().map(|named| named.config));
+        for named in &tests.configs {
+            reachable |= model.reachable_by(&named.config, named.unit.as_deref());
+        }
         gate |= tests.settings.gate;
         seeds.insert(header.seed);
         if let Some(path) = tests.waivers(&header.plan).filter(|path| !waiver_files.contains(path)) {
@@ -62,9 +72,8 @@ pub fn cover(runs: &[PathBuf], rtl_dir: &Path) -> Result<Covered, SessionError> 
     summary.profile = counted(runs.len() as u64, "run");
     // Without a common seed, report 0.
     summary.seed = seeds.first().copied().filter(|_| seeds.len() == 1).unwrap_or_default();
-    let none = BitVec::repeat(false, model.bins());
-    let reachable = configs.iter().fold(none, |any, config| any | model.reachable(config));
-    let rtl = (!state.rtl.is_empty()).then_some(&state.rtl);
+    // Lines of different RTL cannot be merged.
+    let rtl = (!state.rtl.is_empty() && rtls.len() == 1).then_some(&state.rtl);
     let gate = gate.then(|| waivers.gate(&model, &state.hits, &configs, rtl));
     summary.rtl_coverage = rtl.map(|_| rtl_coverage(&state, &waivers));
     summary.coverage = coverage(&model, &reachable, &state, &waivers, gate);

@@ -102,7 +102,10 @@ pub(crate) fn coverage(
         all.bins += own.bins;
         all.hit += own.hit;
         all.waived += own.waived;
-        all.groups.push(own);
+        // Another unit has groups without a bin.
+        if own.bins > 0 {
+            all.groups.push(own);
+        }
     }
     all
 }

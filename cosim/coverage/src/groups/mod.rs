@@ -9,6 +9,7 @@ pub mod requests;
 pub mod values;
 pub mod waits;
 
+use atoms_ops::{Op, Size};
 use atoms_stimulus::unit::ForeignUnit;
 
 use super::cross::{Cover, groups};
@@ -78,7 +79,9 @@ const OF_FAULTS: [&str; 4] = [FaultLane::NAME, FaultMix::NAME, Misalignment::NAM
 
 /// Returns true if the ports show the group, and the unit has what it needs.
 pub(crate) fn at_the_ports(unit: &ForeignUnit, group: &str) -> bool {
-    AT_THE_PORTS.contains(&group) && (unit.ports.table || !OF_THE_TABLE.contains(&group))
+    let stores =
+        group != StoreOverlay::NAME || unit.has(Op::Store, Size::U32) || unit.has(Op::Store, Size::U64);
+    AT_THE_PORTS.contains(&group) && stores && (unit.ports.table || !OF_THE_TABLE.contains(&group))
         || unit.rules.faults && OF_FAULTS.contains(&group)
 }
 

@@ -111,7 +111,9 @@ impl Report<'_> {
             };
             sections.push(Section::words("The likeliest causes", words.trim_end()));
         }
-        sections.push(Section::words("The oracle on the RTL, without the model", self.oracle()));
+        if self.config.unit.is_none() {
+            sections.push(Section::words("The oracle on the RTL, without the model", self.oracle()));
+        }
         if let Some(small) = self.small {
             let head = &["request", "slot", "tag", "lane", "address", "b", "c"];
             sections.push(Section::table("The requests", head, requests(&small.case)));

@@ -157,11 +157,17 @@ pub fn named(rtl_dir: &Path, name: &str) -> Result<NamedConfig, ConfigsError> {
 }
 
 /// Returns a configuration or point as [`named`] does, of the configurations embedded in this program. With a name
-/// of the form `FILE.toml:NAME`, the configurations are those of the file.
+/// of the form `FILE.toml:NAME`, the configurations are those of the file; with `FILE.toml`, the file declares another
+/// unit.
 ///
 /// # Errors
 /// [`ConfigsError`] if the name is unknown, its configuration cannot be used, or the file cannot be read.
 pub fn embedded(name: &str) -> Result<NamedConfig, ConfigsError> {
+    if name.ends_with(".toml") {
+        let unit = Arc::new(ForeignUnit::read(Path::new(name))?);
+        let config = embedded(&unit.config)?;
+        return Ok(NamedConfig { name: unit.name.clone(), unit: Some(unit), ..config });
+    }
     match name.split_once(".toml:") {
         Some((file, name)) => {
             let path = PathBuf::from(format!("{file}.toml"));

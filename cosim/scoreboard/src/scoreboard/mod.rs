@@ -12,6 +12,7 @@ use atoms_monitor::{Unmatched, WarpQueue};
 use atoms_ops::{Fault, Op};
 use atoms_oracle::{Allocation, Geometry, GoesFirst, Rejection, Response, SerialRequest, faults};
 use atoms_record::{DeclaredUnit, TraceEvent, TraceHeader, TraceWriter};
+use atoms_stimulus::configs::NamedConfig;
 use atoms_stimulus::request::{AllocationWrite, ClusterRequest};
 use atoms_stimulus::unit::{ForeignRules, ForeignUnit};
 
@@ -114,6 +115,15 @@ impl PortScoreboard {
     /// that CAST.SPIN selects, too.
     pub fn new(config: &Config) -> Self {
         Self::of_unit(header_of(config), config.num_cta_slots)
+    }
+
+    /// Creates a scoreboard of the unit that `config` names: this project's, or another one with the rules that it
+    /// declares.
+    pub fn of(config: &NamedConfig) -> Self {
+        match &config.unit {
+            Some(unit) => Self::of_unit(foreign_header(&config.config, unit), config.config.num_cta_slots),
+            None => Self::new(&config.config),
+        }
     }
 
     /// Creates a scoreboard of any unit with this memory, and with what the header declares about it. `slots` is

@@ -3,7 +3,7 @@
 use numpy::{PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyInt, PyList, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyTuple};
 
 /// Maximum number of lanes of a warp.
 pub(crate) const LANES: usize = 32;
@@ -146,6 +146,9 @@ impl<'py> Array<'py> {
 
 /// True for a list or an array. A LogicArray of cocotb is an integer.
 pub(crate) fn is_array(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if value.is_instance_of::<PyInt>() {
+        return Ok(false);
+    }
     let is_list = value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>();
     Ok(is_list || value.hasattr("__array__")? && value.getattr("ndim")?.extract::<usize>()? > 0)
 }
@@ -161,7 +164,10 @@ pub(crate) fn packed<const BYTES: usize>(
     let number = value.py().get_type::<PyInt>().call1((value,))?;
     let bytes = number.call_method1("to_bytes", (BYTES, "little"));
     let wrong = |_| value_error(format!("`{name}` is {number}; expected 0 to 2**{} - 1", 8 * BYTES));
-    Ok(Some(bytes.map_err(wrong)?.extract::<[u8; BYTES]>()?))
+    let bytes = bytes.map_err(wrong)?.cast_into::<PyBytes>()?;
+    let mut to = [0; BYTES];
+    to.copy_from_slice(bytes.as_bytes());
+    Ok(Some(to))
 }
 
 /// One word for each lane, from an array or a packed integer.

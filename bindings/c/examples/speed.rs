@@ -1,5 +1,5 @@
 //! Measures requests per second of the oracle alone, of the scoreboard, and of the scoreboard over C, in turns on the same
-//! requests of 32 lanes.
+//! requests of 32 lanes; and cycles per second of the model over C, without and with random stimulus.
 //!
 //! `cargo run --release -p atoms-c --example speed -- [REQUESTS]`
 
@@ -7,6 +7,7 @@ use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 use atoms::{ATOMS_ABI_VERSION, ATOMS_OK};
+use atoms_model::port::{In, Out};
 use atoms_ops::{Op, Size};
 use atoms_oracle::{Allocation, Checker, Geometry, Response, SerialRequest};
 use atoms_scoreboard::{PortScoreboard, WarpResponse, put_warp};
@@ -99,6 +100,31 @@ fn over_c(requests: &[Words]) -> Duration {
     }
 }
 
+/// Cycles per second of the model, and of model and stimulus, over C.
+fn pins_over_c(cycles: u32) -> [f64; 2] {
+    let (mut i, mut out) = (In { rst_n: 1, rsp_ready: 1, ..In::default() }, Out::default());
+    // SAFETY: strings that end with 0, and pointers to pins.
+    unsafe {
+        let model = atoms::atoms_model_new(ATOMS_ABI_VERSION, c"default".as_ptr());
+        let of = (c"default".as_ptr(), c"default".as_ptr());
+        let stimulus = atoms::atoms_stimulus_new(ATOMS_ABI_VERSION, of.0, of.1, 1, u64::MAX);
+        let rates = [false, true].map(|drives| {
+            let begun = Instant::now();
+            for _ in 0..cycles {
+                if drives {
+                    let status = atoms::atoms_stimulus_step(stimulus, &raw const out, &raw mut i);
+                    assert_eq!(status, ATOMS_OK);
+                }
+                assert_eq!(atoms::atoms_model_step(model, &raw const i, &raw mut out), ATOMS_OK);
+            }
+            f64::from(cycles) / begun.elapsed().as_secs_f64()
+        });
+        atoms::atoms_model_free(model);
+        atoms::atoms_stimulus_free(stimulus);
+        rates
+    }
+}
+
 fn main() -> std::io::Result<()> {
     let number = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(50_000);
     let requests = requests(number);
@@ -124,5 +150,9 @@ fn main() -> std::io::Result<()> {
     let [oracle, scoreboard, c] = took.each_mut().map(median);
     writeln!(out, "oracle      {oracle:10.0} requests a second")?;
     writeln!(out, "scoreboard  {scoreboard:10.0}  {:.2} of the oracle", scoreboard / oracle)?;
-    writeln!(out, "over C      {c:10.0}  {:.2} of the oracle", c / oracle)
+    writeln!(out, "over C      {c:10.0}  {:.2} of the oracle", c / oracle)?;
+    let cycles = number as u32 * 10;
+    let [model, driven] = pins_over_c(cycles);
+    writeln!(out, "model over C  {model:8.0} cycles a second without requests")?;
+    writeln!(out, "driven over C {driven:8.0} cycles a second with random stimulus")
 }

@@ -1,5 +1,6 @@
-/* Calls the functions of atoms.h in random sequences: requests and responses as of a unit, mixed with wrong calls. Aborts if a
- * status is undocumented or ATOMS_PANIC, a failed call leaves no message, a call takes a minute, or memory exceeds 3 GiB.
+/* Calls the functions of atoms.h in random sequences: requests and responses as of a unit, and a model under stimulus, mixed
+ * with wrong calls. Aborts if a status is undocumented or ATOMS_PANIC, a failed call leaves no message, a call takes a minute,
+ * or memory exceeds 3 GiB.
  *
  *   caller SECONDS SEED      CPU time; sequence N has seed SEED + N. With 0 seconds, runs one sequence
  */
@@ -225,6 +226,34 @@ static void flood(board *of) {
     }
 }
 
+static void flip(void *bytes, size_t size) { ((unsigned char *)bytes)[rnd((uint32_t)size)] ^= (unsigned char)(1U << rnd(8)); }
+
+/* A model under random stimulus, with bits of pins inverted, null pointers, and handles of another kind. */
+static void drive(void) {
+    static const char *const profiles[] = {"default", "resets", "retry_loops", "objects", "red = 1.0", "red = 2", "", "\xff", NULL};
+    const char *name = config();
+    void *handles[] = {atoms_model_new(rnd(32) ? ATOMS_ABI_VERSION : rnd(9), name),
+                       atoms_stimulus_new(ATOMS_ABI_VERSION, rnd(9) ? name : config(), profiles[rnd(9)], any(9), any(99))};
+    atoms_in_t *in = calloc(1, sizeof *in);
+    atoms_out_t *out = calloc(1, sizeof *out);
+    uint32_t noise = rnd(2) ? 0 : 1 + rnd(64);
+    for (uint32_t left = rnd(400); left; left--) {
+        void *model = handles[noise && !rnd(99)], *stimulus = handles[!noise || rnd(99)];
+        check(stimulus, atoms_stimulus_step(stimulus, noise && !rnd(99) ? NULL : out, noise && !rnd(99) ? NULL : in));
+        if (noise && !rnd(noise)) flip(in, sizeof *in);
+        if (!rnd(9)) check(model, atoms_model_evaluate(model, in, out));
+        check(model, atoms_model_step(model, noise && !rnd(99) ? NULL : in, noise && !rnd(99) ? NULL : out));
+        if (noise && !rnd(noise)) flip(out, sizeof *out);
+        if (!rnd(9)) check(model, atoms_model_set_word(model, any(WORDS), any(9)));
+        check_number(model, atoms_model_word(model, any(WORDS)));
+        check_number(stimulus, atoms_stimulus_finished(stimulus));
+    }
+    check(handles[0], atoms_model_free(handles[0]));
+    check(handles[1], atoms_stimulus_free(handles[1]));
+    check(handles[0], atoms_model_free(handles[0]));
+    free(in), free(out);
+}
+
 static void end(board *of) {
     while (of->warps | of->clusters) check(of->handle, answer(of, of->clusters && (!of->warps || rnd(2))));
     for (uint32_t word = 0; word < WORDS; word++) check(of->handle, atoms_final_word(of->handle, word, of->memory[word]));
@@ -244,6 +273,7 @@ static void step(board *of, uint32_t wrong) {
     else if (kind < 392) restart(of);
     else if (kind < 395) end(of);
     else if (kind < 396) rnd(32) ? (void)0 : flood(of);
+    else if (kind < 397) drive();
     else destroy(of);
     if (of->handle && status == ATOMS_REJECTED) {
         atoms_verdict_t verdict;

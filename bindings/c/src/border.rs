@@ -204,16 +204,20 @@ pub(crate) fn with<H: Handle>(
             }
         })?;
         let Entry { object, message } = &mut *entry;
-        let object = object.downcast_mut().ok_or_else(unknown)?;
-        let Err(error) = call(object) else { return Ok(ATOMS_OK) };
-        let (status, text) = error.report();
-        *message = c_string(&text);
-        if let CallError::Verdict(verdict) = &error
-            && status == ATOMS_REJECTED
-        {
-            H::note(object, verdict);
+        let result = match object.downcast_mut() {
+            Some(object) => call(object).inspect_err(|error| {
+                if let CallError::Verdict(verdict) = error
+                    && !verdict.rejection.is_undecided()
+                {
+                    H::note(object, verdict);
+                }
+            }),
+            None => Err(unknown()),
+        };
+        if let Err(error) = &result {
+            *message = c_string(&error.report().1);
         }
-        Err(error)
+        result.map(|()| ATOMS_OK)
     })
 }
 

@@ -140,7 +140,9 @@ fn every_wrong_call_has_a_code_and_a_message() {
         assert_eq!(message(stimulus), "`req_ready` is 0x2; expected at most 0x1 in this configuration");
         // A handle of another kind.
         assert_eq!(atoms_model_step(stimulus.cast(), &raw const pins, &raw mut out), ATOMS_BAD_HANDLE);
-        assert!(message(null::<c_void>()).starts_with("the handle names no model: "));
+        for asked in [null(), stimulus.cast_const()] {
+            assert!(message(asked).starts_with("the handle names no model: "), "{}", message(asked));
+        }
     }
     assert_eq!(atoms_model_set_word(model, u32::MAX, 0), ATOMS_BAD_ARGUMENT);
     assert!(message(model).starts_with("`word` is 4294967295; expected 0 to "));

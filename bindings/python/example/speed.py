@@ -1,4 +1,5 @@
-"""Measures requests per second of `Scoreboard.judge` with batches of 1,000 requests: `python speed.py [REQUESTS]`.
+"""Measures requests per second of `Scoreboard.judge` with batches of 1,000 requests, and cycles per second of `Model` without
+and with `Stimulus`: `python speed.py [REQUESTS]` prints these numbers.
 
 The requests are those of `bindings/c/examples/speed.rs`: ADD of 32 lanes to 64 words.
 """
@@ -49,6 +50,15 @@ def measure(all_batches):
     return scoreboard.judged / took
 
 
+def cycles(number, stimulus=None):
+    model, out = atoms.Model(), None
+    begun = time.perf_counter()
+    for _ in range(number):
+        out = model.step(**(stimulus.step(out) if stimulus else {}))
+    return number / (time.perf_counter() - begun)
+
+
 if __name__ == "__main__":
     all_batches = list(batches(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000))
-    print(f"{statistics.median(measure(all_batches) for _ in range(ROUNDS)):.0f}")
+    judged = statistics.median(measure(all_batches) for _ in range(ROUNDS))
+    print(f"{judged:.0f} {cycles(20_000):.0f} {cycles(20_000, atoms.Stimulus(requests=20_000)):.0f}")

@@ -55,6 +55,7 @@ fn shard(out: &Path, number: u32) -> Outcome {
         seed: manifest.seed,
         tags: Vec::new(),
         configs: Vec::new(),
+        unit: None,
     };
     let work = result::work_folder(out, number);
     let mut store = Store::create(&work, &header, true, true)?;

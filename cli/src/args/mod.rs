@@ -13,7 +13,6 @@ use crate::args::regress::RegressArgs;
 use crate::args::silicon::SiliconArgs;
 
 pub(crate) mod explore;
-pub(crate) mod moment;
 pub(crate) mod number;
 pub(crate) mod regress;
 pub(crate) mod silicon;

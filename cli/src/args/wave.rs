@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use atoms_wave_view::{MomentWindow, Shift};
 use clap::{Args, Subcommand};
 
-use crate::args::moment::{MomentWindow, Shift};
 use crate::args::number::whole;
 use crate::args::{ANY, BundleRtlArgs, OUTPUT, PointArgs, RandomArgs};
 

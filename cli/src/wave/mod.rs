@@ -12,9 +12,8 @@ mod selection;
 mod show;
 pub(crate) mod transactions;
 
-use atoms_wave_view::{WaveExtent, WaveFile, WaveNotes};
+use atoms_wave_view::{WaveExtent, WaveFile, WaveNotes, WaveScale};
 
-use crate::args::moment::Scale;
 use crate::args::wave::WaveCommand;
 use crate::output::error::{CliError, Verdict, message};
 use crate::output::note;
@@ -32,9 +31,9 @@ pub(crate) fn wave(command: &WaveCommand) -> Result<Verdict, CliError> {
 }
 
 /// Returns the time scale of option values for a file.
-fn scale(file: &WaveFile) -> Result<Scale, CliError> {
+fn scale(file: &WaveFile) -> Result<WaveScale, CliError> {
     let clock = file.clock()?;
-    Ok(Scale { unit: file.unit(), period: clock.map(|clock| clock.period) })
+    Ok(WaveScale { unit: file.unit(), period: clock.map(|clock| clock.period) })
 }
 
 /// Returns a function for `map_err` that prefixes a problem with the option.

@@ -10,6 +10,7 @@ mod excerpt;
 mod export;
 pub mod html;
 mod info;
+mod moment;
 mod page;
 mod query;
 mod reader;
@@ -23,6 +24,7 @@ pub use diff::{
 pub use excerpt::{Excerpt, ExcerptSignal, ValueKind, WaveValue};
 pub use export::{PipelineRequest, write_konata, write_perfetto};
 pub use info::{InfoResult, SignalResult, WaveInfo, matching_signals};
+pub use moment::{MomentWindow, Shift, WaveScale, WaveTime};
 pub use page::WavePage;
 pub use query::{QueryError, WaveQuery};
 pub use reader::{

@@ -1,16 +1,16 @@
-//! Times on the command line: cycles, or numbers with a time unit.
+//! Times as a user writes them: cycles, or numbers with a time unit.
 
 use std::ops::Range;
 use std::str::FromStr;
 
-use atoms_wave_view::TimeUnit;
+use crate::reader::TimeUnit;
 
 /// Message for an empty window.
 const NO_TIME: &str = "the window is empty; expected an end after the start, such as 1200..1300";
 
-/// Time on the command line: `1200` is a cycle, `1.2us` a time.
+/// Time as a user writes it: `1200` is a cycle, `1.2us` a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct WaveTime {
+pub struct WaveTime {
     digits: u64,
     /// Power of ten, in seconds, of the last digit; `None` for cycles.
     exponent: Option<i32>,
@@ -18,25 +18,26 @@ pub(crate) struct WaveTime {
 
 /// Window of time, excluding its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct MomentWindow {
+pub struct MomentWindow {
     from: WaveTime,
     to: Option<WaveTime>,
 }
 
-/// Value of `--shift`: cycles or time by which to move a wave, later or earlier.
+/// Cycles or time by which to move a wave, later or earlier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shift {
+pub struct Shift {
     by: WaveTime,
     earlier: bool,
 }
 
 /// Time unit and clock of a wave file.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Scale {
-    pub(crate) unit: Option<TimeUnit>,
+pub struct WaveScale {
+    /// Time unit of the file, if it has one.
+    pub unit: Option<TimeUnit>,
     /// Clock period in time units; `None` if the wave has no clock. Numbers without a unit are then time
     /// units.
-    pub(crate) period: Option<u64>,
+    pub period: Option<u64>,
 }
 
 impl FromStr for WaveTime {
@@ -91,7 +92,10 @@ impl FromStr for Shift {
 
 impl WaveTime {
     /// Converts to the time units of a wave file.
-    pub(crate) fn in_units(self, scale: Scale) -> Result<u64, String> {
+    ///
+    /// # Errors
+    /// What is wrong, for a user: too large, finer than the unit, empty.
+    pub fn in_units(self, scale: WaveScale) -> Result<u64, String> {
         let WaveTime { digits, exponent } = self;
         let too_late = || "the time is too large".to_owned();
         let Some(exponent) = exponent else {
@@ -110,7 +114,10 @@ impl WaveTime {
 
 impl MomentWindow {
     /// Converts to the time units of a wave file.
-    pub(crate) fn in_units(self, scale: Scale) -> Result<Range<u64>, String> {
+    ///
+    /// # Errors
+    /// What is wrong, for a user: too large, finer than the unit, empty.
+    pub fn in_units(self, scale: WaveScale) -> Result<Range<u64>, String> {
         let from = self.from.in_units(scale)?;
         let to = self.to.map_or(Ok(u64::MAX), |to| to.in_units(scale))?;
         if from < to { Ok(from..to) } else { Err(NO_TIME.to_owned()) }
@@ -119,7 +126,10 @@ impl MomentWindow {
 
 impl Shift {
     /// Converts to the time units of a wave file.
-    pub(crate) fn in_units(self, scale: Scale) -> Result<i64, String> {
+    ///
+    /// # Errors
+    /// What is wrong, for a user: too large, finer than the unit, empty.
+    pub fn in_units(self, scale: WaveScale) -> Result<i64, String> {
         let by = i64::try_from(self.by.in_units(scale)?).map_err(|_| "the time is too large".to_owned())?;
         Ok(if self.earlier { -by } else { by })
     }
@@ -129,7 +139,7 @@ impl Shift {
 mod tests {
     use super::*;
 
-    const SCALE: Scale = Scale { unit: Some(TimeUnit { exponent: -9 }), period: Some(10) };
+    const SCALE: WaveScale = WaveScale { unit: Some(TimeUnit { exponent: -9 }), period: Some(10) };
 
     #[rustfmt::skip]
     const TIMES: &[(&str, Result<u64, &str>)] = &[

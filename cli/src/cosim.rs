@@ -56,6 +56,7 @@ pub(crate) fn cosim(mut args: CosimArgs) -> Result<Verdict, CliError> {
     if let Some(file) = profile_file(&args.random) {
         files.reads("the profile", file);
     }
+    args.unit.iter().for_each(|file| _ = files.reads("the unit", file));
     machine::outputs(&args.machine, &mut files);
     if args.machine.on == On::Lockstep && on_fail(args) != OnFail::Report {
         let FailureFiles { wave, case } = failure_files(&campaign);

@@ -21,6 +21,7 @@ fn header() -> RunHeader {
         seed: 1,
         tags: Vec::new(),
         configs: Vec::new(),
+        unit: None,
     }
 }
 

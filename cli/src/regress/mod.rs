@@ -121,7 +121,9 @@ fn begin(args: &RegressArgs) -> Result<Verdict, CliError> {
         Executor::Local => "local",
         Executor::Slurm => SLURM,
     };
-    machine::files().reads("the plan", &request.plan).writes("--output", &out).check()?;
+    let mut files = machine::files();
+    args.unit.iter().for_each(|file| _ = files.reads("the unit", file));
+    files.reads("the plan", &request.plan).writes("--output", &out).check()?;
     session::create(&out, &tests, &header, executor, args.force)?;
     match args.executor {
         Executor::Local => whole.run(&prepare(tests)?, &header),

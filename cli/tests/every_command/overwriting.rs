@@ -54,6 +54,8 @@ const READ: &[(&str, &str)] = &[
     ("run", "launch"),
     ("cosim", "profile"),
     ("cosim", "case"),
+    ("cosim", "unit"),
+    ("regress", "unit"),
     ("explore run", "launch"),
     ("explore run", "gpu"),
     ("mutate", "corpus"),

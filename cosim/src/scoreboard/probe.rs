@@ -531,7 +531,7 @@ mod tests {
     fn violation(drive: impl FnOnce(&mut In), spoil: impl Fn(&mut Out)) -> String {
         let config = Config { num_cta_slots: 8, ..Config::default() };
         let (mut machine, mut monitor) = (ModelMachine::new(config), Monitor::new(&config));
-        let mut scoreboard = Scoreboard::new(&config, &[]);
+        let mut scoreboard = ProbeScoreboard::new(&config, &[]);
         let mut i = In { rst_n: 1, rsp_ready: 1, cl_rsp_ready: 1, ..In::default() };
         AllocationWrite { slot: 3, enable: true, base: 0, size: 1024, rank: 2 }.drive(&mut i);
         let mut drive = Some(drive);

@@ -11,6 +11,7 @@ use atoms_model::config::{ConfigError, PARAMETERS, Parameter, ParameterKind};
 use serde_json::{Map, Value};
 
 use crate::Profile;
+pub use crate::unit::is_name;
 use crate::unit::{ForeignUnit, UNIT_FILE, UnitError};
 
 /// A configuration and its name.
@@ -32,13 +33,6 @@ impl NamedConfig {
     pub fn limit(&self, profile: &Profile) -> Profile {
         self.unit.as_ref().map_or_else(|| profile.clone(), |unit| unit.limit(profile))
     }
-}
-
-/// Returns true if `name` may name a configuration or point. Such a name is one word on a command line and is
-/// safe in a path.
-pub fn is_name(name: &str) -> bool {
-    let letter = |c: char| c.is_ascii_alphanumeric() || "_-.,=".contains(c);
-    name.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_') && name.chars().all(letter)
 }
 
 /// Reason why loading a configuration failed. `path` is the file with the problem.

@@ -6,7 +6,6 @@ use atoms_model::port::In;
 use atoms_ops::{Op, Size};
 use serde::Deserialize;
 
-use crate::configs::is_name;
 use crate::profile::weights::{Choice, Share, Span, Weights};
 use crate::profile::{Faults, Profile, Scale};
 
@@ -76,6 +75,13 @@ impl Default for ForeignRules {
     fn default() -> Self {
         ForeignRules { faults: true, resets: true, spin_hold: None, try_wait_limit: None }
     }
+}
+
+/// Returns true if `name` may name a configuration or point. Such a name is one word on a command line and is
+/// safe in a path.
+pub fn is_name(name: &str) -> bool {
+    let letter = |c: char| c.is_ascii_alphanumeric() || "_-.,=".contains(c);
+    name.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_') && name.chars().all(letter)
 }
 
 /// Reason why a declaration cannot be used.

@@ -23,8 +23,7 @@ const KINDS: &[(&str, &[&str])] = &[
     ("reset", &["after"]),
     ("end", &[]),
     ("final", &[]),
-    ("rejected", &[]),
-    ("undecided", &[]),
+    ("verdict", &["undecided"]),
 ];
 
 /// A JSON object with required fields, and optional fields that are omitted if they have their default
@@ -79,8 +78,8 @@ object! { #[derive(Default)] Line { ;
     reset: Vec<RequestLine>,
     end: bool,
     r#final: Vec<Pair>,
-    rejected: String,
-    undecided: String,
+    verdict: String,
+    undecided: bool,
     note: String,
 } }
 
@@ -196,8 +195,9 @@ impl Line {
                 ..empty
             },
             TraceEvent::End => Line { end: Some(true), ..empty },
-            TraceEvent::Verdict { undecided: false, text } => Line { rejected: Some(text.clone()), ..empty },
-            TraceEvent::Verdict { undecided: true, text } => Line { undecided: Some(text.clone()), ..empty },
+            TraceEvent::Verdict { undecided, text } => {
+                Line { verdict: Some(text.clone()), undecided: undecided.then_some(true), ..empty }
+            }
         }
     }
 }
@@ -528,10 +528,8 @@ impl Line {
             let accepted = self.accepted.map(|accepted| accepted.0);
             let after = self.after.map(unpaired);
             TraceEvent::Request(Box::new(Exchange { request, response, after, moment, accepted }))
-        } else if let Some(text) = self.rejected {
-            TraceEvent::Verdict { undecided: false, text }
-        } else if let Some(text) = self.undecided {
-            TraceEvent::Verdict { undecided: true, text }
+        } else if let Some(text) = self.verdict {
+            TraceEvent::Verdict { undecided: self.undecided.unwrap_or_default(), text }
         } else if self.atoms_trace.is_some() {
             return Err("a second header; write each trace to a separate file".to_owned());
         } else {

@@ -23,6 +23,7 @@ fn run_some(out: &Path, manifest: &Manifest, shard: u32, tests: u64) -> PathBuf 
         seed: manifest.seed,
         tags: Vec::new(),
         configs: Vec::new(),
+        unit: None,
     };
     let work = work_folder(out, shard);
     let mut store = Store::create(&work, &header, true, true).expect("a folder");

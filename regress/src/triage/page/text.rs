@@ -11,7 +11,6 @@ use atoms_ops::{Op, Operands, Size};
 use atoms_stimulus::configs::NamedConfig;
 use atoms_stimulus::request::Lane;
 
-use crate::report::command;
 use crate::triage::layout::file;
 use crate::triage::minimize::MinimizedCase;
 use crate::triage::page::timeline::{COLUMNS, Row};
@@ -205,7 +204,7 @@ impl Report<'_> {
     /// Returns command lines that reproduce the failure, each with a description.
     fn repeats(&self) -> Vec<(String, &'static str)> {
         let unit = self.config.unit.as_ref().and_then(|unit| unit.file.as_deref());
-        let unit = unit.map_or_else(String::new, |file| format!(" --unit {}", command::path(file)));
+        let unit = unit.map_or_else(String::new, |file| format!(" --unit {}", file.display()));
         let mut lines = vec![
             ("cargo atoms repro . --trust".to_string(), "in this folder: repeat on the RTL of the bundle"),
             ("cargo atoms repro . --here".to_string(), "on the present RTL: is it fixed?"),

@@ -245,11 +245,11 @@ fn a_failing_reader_is_reported_with_its_line() {
 
 #[test]
 fn a_recorded_verdict_counts() {
-    let of =
-        |kind: &str| check(&format!("{HEADER}\n{{\"{kind}\":\"cycle 7: late (spec 4.6)\"}}\n")).unwrap_err();
     let found = "line 2: the scoreboard that recorded this trace found: cycle 7: late (spec 4.6)";
-    for (kind, is_verdict) in [("", true), (",\"undecided\":true", false)] {
-        assert_eq!((of(kind).is_verdict(), of(kind).to_string()), (is_verdict, found.to_owned()), "{kind}");
+    for (more, is_verdict) in [("", true), (",\"undecided\":true", false)] {
+        let text = format!("{HEADER}\n{{\"verdict\":\"cycle 7: late (spec 4.6)\"{more}}}\n");
+        let error = check(&text).unwrap_err();
+        assert_eq!((error.is_verdict(), error.to_string()), (is_verdict, found.to_owned()), "{more}");
     }
 }
 

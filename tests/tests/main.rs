@@ -5,6 +5,7 @@ mod causes;
 mod counting;
 mod enumerate;
 mod failures;
+mod foreign;
 mod inside;
 mod kernels;
 mod lockstep;

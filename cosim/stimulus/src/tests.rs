@@ -6,6 +6,7 @@ use expect_test::expect_file;
 
 use super::*;
 use crate::request::{AllocationWrite, ClusterRequest, WarpRequest};
+use crate::unit::ForeignUnit;
 
 #[derive(Default, PartialEq)]
 struct Seen {
@@ -547,4 +548,35 @@ fn bad_profiles_are_named() {
         error,
         "no profile `calm`; there are default, busy, objects, hazards, faults, pressure, resets, retry_loops"
     );
+}
+
+/// Requests that a unit does not declare are never sent: not by any profile, nor by faults, resets or layouts.
+#[test]
+fn undeclared_requests_are_never_drawn() {
+    for name in ["rmw", "serial"] {
+        let file = format!("{}/../../tests/units/{name}/unit.toml", env!("CARGO_MANIFEST_DIR"));
+        let unit = ForeignUnit::read(file.as_ref()).expect("it is a declaration");
+        let config = configs::embedded(&unit.config).expect("it is listed").config;
+        for (profile, seed) in
+            Profile::NAMES.iter().flat_map(|profile| (1..=4).map(move |seed| (profile, seed)))
+        {
+            let of = format!("{name}, {profile}, seed {seed}");
+            let limited = unit.limit(&Profile::named(profile).expect("it has this name"));
+            let seen = draw_from(config, &limited, seed, 1000);
+            let warps = seen.warps.iter().map(|request| (request.op, request.size));
+            let clusters = seen.clusters.iter().map(|request| (request.op, request.size));
+            for (op, size) in warps.chain(clusters) {
+                let known = Op::from_code(op).zip(Size::from_code(size));
+                assert!(known.is_some_and(|(op, size)| unit.has(op, size)), "{of}: {op} with {size}");
+            }
+            let has_faults = seen.faults.iter().any(|fault| *fault != Fault::None as u8);
+            assert!(unit.rules.faults || !has_faults, "{of} faults");
+            assert!(unit.rules.faults || seen.resets == 0, "{of} resets");
+            assert_eq!(unit.ports.cluster && *profile != "busy", !seen.clusters.is_empty(), "{of}");
+            assert!(
+                unit.ports.table || seen.allocations.iter().all(|write| write.slot == 0 && write.base == 0),
+                "{of}"
+            );
+        }
+    }
 }

@@ -1,5 +1,5 @@
-/// The ATOMS scoreboard, cycle-accurate model and random stimulus for SystemVerilog testbenches, over DPI. Link with
-/// libatoms (bindings/c).
+/// The ATOMS scoreboard, cycle-accurate model, random stimulus and coverage for SystemVerilog testbenches, over DPI. Link
+/// with libatoms (bindings/c).
 ///
 /// `Scoreboard` needs only the ports of the unit. Call it from monitors, in the order of the clock cycles, with values
 /// as sampled at the clock edge. In one cycle, report in this order: results of CTA table writes, responses and
@@ -155,6 +155,12 @@ package atoms_dpi_pkg;
   import "DPI-C" function int atoms_stimulus_step(input chandle handle, input atoms_out_t outputs,
                                                   output atoms_in_t pins);
   import "DPI-C" function int atoms_stimulus_finished(input chandle handle);
+  import "DPI-C" function chandle atoms_coverage_new(input int unsigned abi_version, input string config_name);
+  import "DPI-C" function int atoms_coverage_free(input chandle handle);
+  import "DPI-C" function int atoms_coverage_sample(input chandle handle, input atoms_in_t pins, input atoms_out_t outputs);
+  import "DPI-C" function int atoms_coverage_count(input chandle handle, input string group, output int unsigned hit,
+                                                   output int unsigned bins);
+  import "DPI-C" function int atoms_coverage_write(input chandle handle, input string path);
 
   /// Object of the library.
   virtual class Handle;
@@ -350,6 +356,32 @@ package atoms_dpi_pkg;
     /// True if all requests have been offered. Requests may still be in flight.
     function bit finished();
       return atoms_stimulus_finished(handle) == 1;
+    endfunction
+  endclass
+
+  /// Functional coverage of a unit after reset: the groups of docs/coverage.md that its ports show.
+  class Coverage extends Handle;
+    function new(string config_name);
+      super.new(atoms_coverage_new(AbiVersion, config_name));
+    endfunction
+
+    function bit free();
+      return note(atoms_coverage_free(handle));
+    endfunction
+
+    /// Samples the pins of the next cycle, as they are before the clock edge. Call it in every cycle.
+    function bit sample(atoms_in_t pins, atoms_out_t outputs);
+      return note(atoms_coverage_sample(handle, pins, outputs));
+    endfunction
+
+    /// Gives the number of bins hit, and of all bins that the unit can hit. `group` is empty for all groups.
+    function bit count(string group, output int unsigned hit, output int unsigned bins);
+      return note(atoms_coverage_count(handle, group, hit, bins));
+    endfunction
+
+    /// Writes the hits to a file that `atoms cover` merges.
+    function bit write(string path);
+      return note(atoms_coverage_write(handle, path));
     endfunction
   endclass
 

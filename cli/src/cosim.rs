@@ -326,10 +326,13 @@ fn repeat_case(args: &CosimArgs, path: &Path) -> Result<Verdict, CliError> {
     let (verdict, result, text) = match outcome {
         Ok(Tally { cycles, requests, cluster_requests, judged, .. }) => {
             let mut text = format!(
-                "case {}: {requests} warp requests, {cluster_requests} cluster requests in {cycles} cycles: rtl, model{} \
-                 agree",
+                "case {}: {requests} warp requests, {cluster_requests} cluster requests in {cycles} cycles: {} agree",
                 path.display(),
-                if args.no_oracle { "" } else { " and oracle" },
+                match (&args.unit, args.no_oracle) {
+                    (Some(_), _) => "rtl and oracle",
+                    (None, true) => "rtl, model",
+                    (None, false) => "rtl, model and oracle",
+                },
             );
             if let Some(usage) = &usage {
                 text = text + "\n" + usage::text(usage).trim_end();

@@ -14,8 +14,9 @@ pub(crate) fn cover(args: &CoverArgs) -> Result<Verdict, CliError> {
     for run in &args.runs {
         files.reads("a regression", run);
     }
-    if let Some(path) = &args.lcov {
-        files.writes("--lcov", path);
+    let outputs = [("--lcov", &args.lcov), ("--yaml", &args.yaml)];
+    for (name, path) in outputs.iter().filter_map(|(name, path)| Some((*name, path.as_ref()?))) {
+        files.writes(name, path);
     }
     files.check()?;
     let rtl_dir = rtl_dir();
@@ -26,6 +27,11 @@ pub(crate) fn cover(args: &CoverArgs) -> Result<Verdict, CliError> {
         }
         let mut text = Vec::new();
         found.rtl.lcov(&rtl_dir, &mut text).map_err(CliError::writing(path))?;
+        std::fs::write(path, text).map_err(CliError::writing(path))?;
+    }
+    if let Some(path) = &args.yaml {
+        let mut text = Vec::new();
+        found.summary.coverage.cocotb_yaml(&mut text).map_err(CliError::writing(path))?;
         std::fs::write(path, text).map_err(CliError::writing(path))?;
     }
     if args.json {

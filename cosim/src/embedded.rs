@@ -61,16 +61,20 @@ fn unpack(files: Files, folder: &Path) -> io::Result<()> {
     files.sort_by_key(|(name, _)| *name == "configs.toml");
     for (name, text) in files {
         let path = folder.join(name);
-        if fs_err::read_to_string(&path).is_ok_and(|there| there == text) {
-            continue;
-        }
-        fs_err::create_dir_all(path.parent().unwrap_or(folder))?;
-        // Write and rename: another process may be reading or unpacking the same file.
-        let part = path.with_extension(format!("part-{}", std::process::id()));
-        fs_err::write(&part, text)?;
-        fs_err::rename(&part, &path)?;
+        put(&path, text)?;
     }
     Ok(())
+}
+
+/// Writes a file, unless it has this text. Another process may be reading or writing the same file.
+pub(crate) fn put(path: &Path, text: &str) -> io::Result<()> {
+    if fs_err::read_to_string(path).is_ok_and(|there| there == text) {
+        return Ok(());
+    }
+    fs_err::create_dir_all(path.parent().unwrap_or(Path::new("")))?;
+    let part = path.with_extension(format!("part-{}", std::process::id()));
+    fs_err::write(&part, text)?;
+    fs_err::rename(&part, path)
 }
 
 #[cfg(test)]

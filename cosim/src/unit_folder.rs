@@ -8,6 +8,7 @@ use atoms_stimulus::configs::{self, ConfigsError, NamedConfig};
 use atoms_stimulus::unit::{ForeignUnit, UNIT_FILE, UnitError};
 use atoms_verilated::{Environment, hash, headers};
 
+use crate::embedded::put;
 use crate::rtl::{LIST, PACKAGE, TOP};
 
 /// Packages that a unit may import.
@@ -69,13 +70,7 @@ pub fn prepare(file: &Path, rtl_dir: &Path) -> Result<(PathBuf, String), UnitFol
     files.insert("configs.toml".into(), table(&unit, &config));
     let declaration = fs_err::read_to_string(file)?;
     files.insert(UNIT_FILE.into(), format!("file = {:?}\n{declaration}", path.display().to_string()));
-    fs_err::create_dir_all(&folder)?;
-    for (name, text) in files {
-        let path = folder.join(name);
-        if !fs_err::read_to_string(&path).is_ok_and(|there| there == text) {
-            fs_err::write(path, text)?;
-        }
-    }
+    files.iter().try_for_each(|(name, text)| put(&folder.join(name), text))?;
     Ok((folder, unit.name))
 }
 

@@ -123,6 +123,11 @@ typedef struct atoms_out_t {
 #define ATOMS_PANIC -6
 
 /*
+ Functional coverage at the pins of a unit.
+ */
+typedef struct AtomsCoverage AtomsCoverage;
+
+/*
  A cycle-accurate model of the unit.
  */
 typedef struct atoms_model atoms_model;
@@ -225,7 +230,8 @@ uint32_t atoms_abi_version(void);
  Creates a scoreboard of the unit with memory of zeros and no allocations.
 
  `abi_version` is `ATOMS_ABI_VERSION` of the caller's header. `config` names a configuration of rtl/configs.toml with
- optional changes (`default`, `small,num_banks=8`), or of a file (`my_configs.toml:NAME`). `observed` is 1 if the
+ optional changes (`default`, `small,num_banks=8`), or of a file (`my_configs.toml:NAME`), or
+ declares another unit (`unit.toml`, docs/bring-your-own.md). `observed` is 1 if the
  testbench reports each cluster request that executes, with `atoms_cluster_executed`, and the words that each request
  writes, with `atoms_written`; otherwise 0.
 
@@ -533,6 +539,51 @@ int32_t atoms_stimulus_step(struct atoms_stimulus *handle,
  and requests may be in flight: step on until they are answered.
  */
 int32_t atoms_stimulus_finished(const struct atoms_stimulus *handle);
+
+/*
+ Creates functional coverage without hits, of a unit after reset: the groups that its ports show. `abi_version` and
+ `config` are those of `atoms_scoreboard_new`.
+
+ Returns null if it fails; `atoms_error(NULL)` has the reason.
+
+ # Safety
+ `config` is null or a string that ends with 0.
+ */
+struct AtomsCoverage *atoms_coverage_new(uint32_t abi_version,
+                                         const char *config);
+
+/*
+ Frees coverage. Later calls with this handle return `ATOMS_BAD_HANDLE`.
+ */
+int32_t atoms_coverage_free(struct AtomsCoverage *handle);
+
+/*
+ Samples the pins of the next cycle, as they are before the clock edge. Call it in every cycle.
+
+ # Safety
+ `in` is null or points to an `atoms_in_t`, `out` is null or points to an `atoms_out_t`.
+ */
+int32_t atoms_coverage_sample(struct AtomsCoverage *handle, const atoms_in_t *in, const atoms_out_t *out);
+
+/*
+ Writes how many bins of a group are hit, and how many the unit can hit, to `hit` and `bins`. `group` is null or empty
+ for all groups.
+
+ # Safety
+ `group` is null or a string that ends with 0. `hit` and `bins` are null or point to a number.
+ */
+int32_t atoms_coverage_count(struct AtomsCoverage *handle,
+                             const char *group,
+                             uint32_t *hit,
+                             uint32_t *bins);
+
+/*
+ Writes the hits to a file that `atoms cover` merges.
+
+ # Safety
+ `path` is null or a string that ends with 0.
+ */
+int32_t atoms_coverage_write(struct AtomsCoverage *handle, const char *path);
 
 #ifdef __cplusplus
 }  // extern "C"

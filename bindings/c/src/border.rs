@@ -6,9 +6,8 @@ use std::ffi::{CStr, CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::TryLockError;
 
-use atoms_model::Config;
 use atoms_scoreboard::{PortName, PortVerdict};
-use atoms_stimulus::configs;
+use atoms_stimulus::configs::{self, NamedConfig};
 
 use crate::registry::{Entry, find, insert, remove};
 
@@ -162,7 +161,7 @@ pub(crate) trait Handle {
 pub(crate) unsafe fn create<H: Handle>(
     abi_version: u32,
     config: *const c_char,
-    make: impl FnOnce(Config) -> Result<H::Object, CallError>,
+    make: impl FnOnce(NamedConfig) -> Result<H::Object, CallError>,
 ) -> *mut H {
     let mut handle = std::ptr::null_mut();
     guarded(|| {
@@ -177,7 +176,7 @@ pub(crate) unsafe fn create<H: Handle>(
         let name = unsafe { string(config, "config") }?;
         let named = configs::embedded(name).map_err(|error| CallError::argument(error.to_string()))?;
         let full = || CallError::argument("too many handles; free some");
-        handle = insert(Box::new(make(named.config)?)).ok_or_else(full)?.cast();
+        handle = insert(Box::new(make(named)?)).ok_or_else(full)?.cast();
         Ok(ATOMS_OK)
     });
     handle

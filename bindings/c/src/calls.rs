@@ -54,7 +54,8 @@ pub extern "C" fn atoms_abi_version() -> u32 {
 /// Creates a scoreboard of the unit with memory of zeros and no allocations.
 ///
 /// `abi_version` is `ATOMS_ABI_VERSION` of the caller's header. `config` names a configuration of rtl/configs.toml with
-/// optional changes (`default`, `small,num_banks=8`), or of a file (`my_configs.toml:NAME`). `observed` is 1 if the
+/// optional changes (`default`, `small,num_banks=8`), or of a file (`my_configs.toml:NAME`), or
+/// declares another unit (`unit.toml`, docs/bring-your-own.md). `observed` is 1 if the
 /// testbench reports each cluster request that executes, with `atoms_cluster_executed`, and the words that each request
 /// writes, with `atoms_written`; otherwise 0.
 ///
@@ -69,7 +70,7 @@ pub unsafe extern "C" fn atoms_scoreboard_new(
     observed: i32,
 ) -> *mut AtomsScoreboard {
     let make = |config| {
-        let mut scoreboard = PortScoreboard::new(&config);
+        let mut scoreboard = PortScoreboard::of(&config);
         if flag(observed, "observed")? {
             scoreboard.set_observed();
         }

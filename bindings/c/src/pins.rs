@@ -1,14 +1,14 @@
-//! Functions of the cycle-accurate model and of random stimulus.
+//! Functions of the cycle-accurate model, of random stimulus and of functional coverage.
 //!
-//! Both use the pins of `atoms_model::port`. The header has structs with the layout of `In` and `Out`, except that
+//! All use the pins of `atoms_model::port`. The header has structs with the layout of `In` and `Out`, except that
 //! their alignment is that of 32 bits. So pins are copied bytes, up to the last field.
 
 use std::ffi::c_char;
 
 use atoms_model::port::{Field, In, Out};
-use atoms_scoreboard::pins::{PinModel, PinStimulus};
+use atoms_pins::{PinCoverage, PinModel, PinStimulus};
 
-use crate::border::{ATOMS_OK, CallError, Handle, create, free, string, with};
+use crate::border::{ATOMS_IO, ATOMS_OK, CallError, Handle, create, free, string, with};
 
 /// A cycle-accurate model of the unit.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl Handle for AtomsStimulus {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atoms_model_new(abi_version: u32, config: *const c_char) -> *mut AtomsModel {
     // SAFETY: the caller passes null or a string that ends with 0.
-    unsafe { create(abi_version, config, |config| Ok(PinModel::new(config))) }
+    unsafe { create(abi_version, config, |config| Ok(PinModel::new(config.config))) }
 }
 
 /// Frees a model. Later calls with this handle return `ATOMS_BAD_HANDLE`.
@@ -117,7 +117,7 @@ pub unsafe extern "C" fn atoms_stimulus_new(
     // SAFETY: the caller passes null or strings that end with 0.
     unsafe {
         create(abi_version, config, |config| {
-            PinStimulus::new(config, string(profile, "profile")?, seed, requests).map_err(wrong)
+            PinStimulus::new(&config, string(profile, "profile")?, seed, requests).map_err(wrong)
         })
     }
 }
@@ -158,6 +158,91 @@ pub extern "C" fn atoms_stimulus_finished(handle: *const AtomsStimulus) -> i32 {
         Ok(())
     });
     if status == ATOMS_OK { finished.into() } else { status }
+}
+
+/// Functional coverage at the pins of a unit.
+#[derive(Debug)]
+pub struct AtomsCoverage(());
+
+impl Handle for AtomsCoverage {
+    type Object = PinCoverage;
+    const NAME: &'static str = "coverage";
+}
+
+/// Creates functional coverage without hits, of a unit after reset: the groups that its ports show. `abi_version` and
+/// `config` are those of `atoms_scoreboard_new`.
+///
+/// Returns null if it fails; `atoms_error(NULL)` has the reason.
+///
+/// # Safety
+/// `config` is null or a string that ends with 0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atoms_coverage_new(abi_version: u32, config: *const c_char) -> *mut AtomsCoverage {
+    // SAFETY: the caller passes null or a string that ends with 0.
+    unsafe { create(abi_version, config, |config| Ok(PinCoverage::new(&config))) }
+}
+
+/// Frees coverage. Later calls with this handle return `ATOMS_BAD_HANDLE`.
+#[unsafe(no_mangle)]
+pub extern "C" fn atoms_coverage_free(handle: *mut AtomsCoverage) -> i32 {
+    free(handle, |_| Ok(()))
+}
+
+/// Samples the pins of the next cycle, as they are before the clock edge. Call it in every cycle.
+///
+/// # Safety
+/// `in` is null or points to an `atoms_in_t`, `out` is null or points to an `atoms_out_t`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atoms_coverage_sample(
+    handle: *mut AtomsCoverage,
+    r#in: *const In,
+    out: *const Out,
+) -> i32 {
+    with(handle, |coverage| {
+        // SAFETY: the caller passes null or pointers to such structs.
+        let pins = unsafe { (read(r#in, "in", In::FIELDS)?, read(out, "out", Out::FIELDS)?) };
+        coverage.sample(&pins.0, &pins.1).map_err(wrong)
+    })
+}
+
+/// Writes how many bins of a group are hit, and how many the unit can hit, to `hit` and `bins`. `group` is null or empty
+/// for all groups.
+///
+/// # Safety
+/// `group` is null or a string that ends with 0. `hit` and `bins` are null or point to a number.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atoms_coverage_count(
+    handle: *mut AtomsCoverage,
+    group: *const c_char,
+    hit: *mut u32,
+    bins: *mut u32,
+) -> i32 {
+    with(handle, |coverage| {
+        // SAFETY: the caller passes null or a string that ends with 0.
+        let group = if group.is_null() { None } else { Some(unsafe { string(group, "group") }?) };
+        let found = coverage.count(group.filter(|group| !group.is_empty())).map_err(wrong)?;
+        for (to, name, number) in [(hit, "hit", found.0), (bins, "bins", found.1)] {
+            if to.is_null() {
+                return Err(CallError::null(name));
+            }
+            // SAFETY: not null, and the caller passes a number. It may be unaligned.
+            unsafe { to.write_unaligned(number as u32) };
+        }
+        Ok(())
+    })
+}
+
+/// Writes the hits to a file that `atoms cover` merges.
+///
+/// # Safety
+/// `path` is null or a string that ends with 0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atoms_coverage_write(handle: *mut AtomsCoverage, path: *const c_char) -> i32 {
+    with(handle, |coverage| {
+        // SAFETY: the caller passes null or a string that ends with 0.
+        let path = unsafe { string(path, "path") }?;
+        coverage.write(path.as_ref()).map_err(|error| CallError::new(ATOMS_IO, error.to_string()))
+    })
 }
 
 fn wrong(text: String) -> CallError {

@@ -24,6 +24,7 @@ fn _atoms(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scoreboard::NativeScoreboard>()?;
     module.add_class::<pins::NativeModel>()?;
     module.add_class::<pins::NativeStimulus>()?;
+    module.add_class::<pins::NativeCoverage>()?;
     module.add("INPUTS", pins::ports(python, In::FIELDS, "_i")?)?;
     module.add("OUTPUTS", pins::ports(python, Out::FIELDS, "_o")?)?;
     module.add("Rejected", python.get_type::<verdict::Rejected>())?;

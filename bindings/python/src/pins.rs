@@ -1,10 +1,13 @@
-//! Model and stimulus behind the Python classes `Model` and `Stimulus`, which document them.
+//! Model, stimulus and coverage behind the Python classes `Model`, `Stimulus` and `Coverage`, which document them.
+
+use std::path::PathBuf;
 
 use atoms_model::port::{Field, In, Out, Pins, Radix, Shape};
+use atoms_pins::{PinCoverage, PinModel, PinStimulus};
 use atoms_scoreboard::arguments::{op_code, size_code};
-use atoms_scoreboard::pins::{PinModel, PinStimulus};
 use atoms_stimulus::configs;
 use numpy::PyArray1;
+use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyString};
 
@@ -63,7 +66,7 @@ impl NativeStimulus {
     #[new]
     fn new(python: Python<'_>, config: &str, profile: &str, seed: u64, requests: u64) -> PyResult<Self> {
         let named = configs::embedded(config).map_err(|error| value_error(error.to_string()))?;
-        let inner = PinStimulus::new(named.config, profile, seed, requests).map_err(value_error)?;
+        let inner = PinStimulus::new(&named, profile, seed, requests).map_err(value_error)?;
         let [inputs, outputs] = [In::FIELDS, Out::FIELDS].map(|fields| PinNames::new(python, fields));
         Ok(NativeStimulus { inner, inputs, outputs })
     }
@@ -81,6 +84,41 @@ impl NativeStimulus {
     #[getter]
     fn finished(&self) -> bool {
         self.inner.finished()
+    }
+}
+
+#[pyclass(module = "atoms._atoms")]
+pub(crate) struct NativeCoverage {
+    inner: PinCoverage,
+    inputs: PinNames,
+    outputs: PinNames,
+}
+
+#[pymethods]
+impl NativeCoverage {
+    #[new]
+    fn new(python: Python<'_>, config: &str) -> PyResult<Self> {
+        let named = configs::embedded(config).map_err(|error| value_error(error.to_string()))?;
+        let [inputs, outputs] = [In::FIELDS, Out::FIELDS].map(|fields| PinNames::new(python, fields));
+        Ok(NativeCoverage { inner: PinCoverage::new(&named), inputs, outputs })
+    }
+
+    fn sample(&mut self, inputs: &Bound<'_, PyDict>, outputs: &Bound<'_, PyDict>) -> PyResult<()> {
+        let inputs = self.inputs.read(idle(), inputs)?;
+        let outputs = self.outputs.read(Out::default(), outputs)?;
+        self.inner.sample(&inputs, &outputs).map_err(value_error)
+    }
+
+    fn groups(&mut self) -> Vec<(&'static str, usize, usize)> {
+        self.inner.groups()
+    }
+
+    fn bins(&mut self, group: &str) -> PyResult<Vec<(String, u32)>> {
+        self.inner.bins(group).map_err(value_error)
+    }
+
+    fn write(&mut self, path: PathBuf) -> PyResult<()> {
+        self.inner.write(&path).map_err(|error| PyOSError::new_err(error.to_string()))
     }
 }
 

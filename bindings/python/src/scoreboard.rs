@@ -25,7 +25,7 @@ impl NativeScoreboard {
     #[new]
     fn new(config: &str, observed: bool, record: Option<PathBuf>) -> PyResult<Self> {
         let named = configs::embedded(config).map_err(|error| value_error(error.to_string()))?;
-        let mut scoreboard = PortScoreboard::new(&named.config);
+        let mut scoreboard = PortScoreboard::of(&named);
         if observed {
             scoreboard.set_observed();
         }

@@ -612,9 +612,12 @@ fn prefix(text: &str) -> Result<String, String> {
 
 #[derive(Debug, Args)]
 pub(crate) struct CoverArgs {
-    /// Output folders of regressions to merge; plans and seeds may differ
-    #[arg(required = true, value_name = "FOLDER")]
+    /// Output folders of regressions, and coverage files of testbenches (docs/integrate.md)
+    #[arg(required = true, value_name = "FOLDER or FILE.json")]
     pub(crate) runs: Vec<PathBuf>,
+    /// Write functional coverage as YAML of cocotb-coverage, which pyucis reads
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE.yaml")]
+    pub(crate) yaml: Option<PathBuf>,
     /// Write line coverage of the RTL as an LCOV file
     #[arg(long, help_heading = OUTPUT, value_name = "FILE.info")]
     pub(crate) lcov: Option<PathBuf>,

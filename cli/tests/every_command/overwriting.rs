@@ -37,6 +37,7 @@ const OUTPUTS: &[Output] = &[
     Output { command: "wave at", option: "--output", prefix: "",     arguments: &["case.json", "--cycle", "4"], inputs: &["case.json", "rtl"] },
     Output { command: "wave at", option: "--output", prefix: "",     arguments: &["--cycle", "4", "--profile", "profile.toml"], inputs: &["profile.toml", "rtl"] },
     Output { command: "cover",   option: "--lcov",   prefix: "",     arguments: &["done"], inputs: &["done", "rtl"] },
+    Output { command: "cover",   option: "--yaml",   prefix: "",     arguments: &["done"], inputs: &["done", "rtl"] },
     Output { command: "mutate",  option: "--survivors", prefix: "",  arguments: &["--stages", "1"], inputs: &["rtl"] },
     Output { command: "wave show", option: "--svg",      prefix: "", arguments: WAVE, inputs: &["wave.vcd"] },
     Output { command: "wave show", option: "--wavedrom", prefix: "", arguments: WAVE, inputs: &["wave.vcd"] },

@@ -9,12 +9,14 @@
 pub mod corpus;
 pub mod cross;
 pub mod episode;
+mod file;
 pub mod groups;
 mod map;
 mod model;
 mod sampler;
 pub mod steer;
 
+pub use file::{CoverageFile, CoverageFileError};
 pub use map::Map;
 pub use model::{Dimension, Group, Model, bin_name};
 pub use sampler::Sampler;

@@ -9,8 +9,6 @@
 //!
 //! A verdict may come late: a request is judged once every request whose order matters has its answer.
 //! [`PortScoreboard::finish`] judges the rest.
-//!
-//! [`pins`] has the model and random stimulus for such a testbench.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -18,7 +16,6 @@
 pub mod arguments;
 mod item;
 mod judge;
-pub mod pins;
 mod scoreboard;
 mod serial;
 mod verdict;

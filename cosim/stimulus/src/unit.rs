@@ -99,6 +99,22 @@ pub enum UnitError {
 }
 
 impl ForeignUnit {
+    /// Declares a unit of a configuration with all operations, sizes and ports.
+    pub fn whole(config: &str) -> Self {
+        ForeignUnit {
+            name: config.to_string(),
+            module: String::new(),
+            sources: Vec::new(),
+            config: config.to_string(),
+            operations: Weights::default(),
+            sizes: Weights::default(),
+            file: None,
+            defines: Vec::new(),
+            ports: ForeignPorts::default(),
+            rules: ForeignRules::default(),
+        }
+    }
+
     /// Reads a declaration.
     ///
     /// # Errors

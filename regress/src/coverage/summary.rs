@@ -1,5 +1,7 @@
 //! Coverage figures of reports.
 
+use std::io::{self, Write};
+
 use serde::{Deserialize, Serialize};
 
 use atoms_coverage::bin_name;
@@ -43,6 +45,31 @@ pub struct GroupCoverage {
     /// Waived bins that were not hit, as indices into `counts`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waivers: Vec<WaivedPlaces>,
+}
+
+impl FunctionalCoverage {
+    /// Writes the coverage in the YAML form of cocotb-coverage: one item for each group.
+    ///
+    /// # Errors
+    /// The error of the writer.
+    pub fn cocotb_yaml(&self, out: &mut impl Write) -> io::Result<()> {
+        let share = |hit: u64, bins: u64| 100.0 * hit as f64 / bins.max(1) as f64;
+        let item = |out: &mut dyn Write, name: &str, hit: u64, bins: u64, kind: &str| {
+            writeln!(out, "{name}:\n  type: <class 'cocotb_coverage.coverage.{kind}'>\n  size: {bins}")?;
+            writeln!(out, "  coverage: {hit}\n  cover_percentage: {:.2}", share(hit, bins))
+        };
+        item(out, "atoms", self.hit, self.bins, "CoverItem")?;
+        for group in &self.groups {
+            item(out, &format!("atoms.{}", group.name), group.hit, group.bins, "CoverPoint")?;
+            writeln!(out, "  weight: 1\n  at_least: 1\n  bins:_hits:")?;
+            for (at, hits) in group.counts.iter().enumerate().filter_map(|(at, hits)| Some((at, (*hits)?))) {
+                // A name between quotation marks is the same in JSON and YAML.
+                let name = serde_json::to_string(&group.bin_name(at).unwrap_or_default())?;
+                writeln!(out, "    {name}: {hits}")?;
+            }
+        }
+        Ok(())
+    }
 }
 
 impl GroupCoverage {

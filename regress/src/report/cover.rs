@@ -15,7 +15,7 @@ use crate::report::summary::{FORMAT, Summary};
 use crate::run::session::{RunRequest, SessionError};
 use crate::run::state::RegressionState;
 use crate::run::store;
-use atoms_coverage::Model;
+use atoms_coverage::{CoverageFile, Model};
 
 #[derive(Debug)]
 pub struct Covered {
@@ -24,9 +24,9 @@ pub struct Covered {
     pub rtl: RtlMap,
 }
 
-/// Merges the coverage of the runs in these output folders, including interrupted runs. The runs may differ
-/// in plan and seed, but must use this program and this RTL. If any run has a gate, the gate is checked again
-/// with the waivers of all runs.
+/// Merges the coverage of the runs in these output folders, including interrupted runs, and of files of testbenches
+/// ([`CoverageFile`]). The runs may differ in plan and seed, but must use this program and this RTL, or that of another
+/// unit. If any run has a gate, the gate is checked again with the waivers of all runs.
 ///
 /// # Errors
 /// [`SessionError`].
@@ -42,6 +42,13 @@ pub fn cover(runs: &[PathBuf], rtl_dir: &Path) -> Result<Covered, SessionError> 
     for run in runs {
         if !places.insert(run.canonicalize().unwrap_or_else(|_| run.clone())) {
             return Err(SessionError::Twice(run.clone()));
+        }
+        if run.is_file() {
+            let file = CoverageFile::read(run, &model)?;
+            state.hits.merge(&file.map());
+            reachable |= file.reachable();
+            plans.push(file.config);
+            continue;
         }
         let rtl_dir = &match store::header(run)?.unit {
             Some(unit) => prepare(&unit, rtl_dir)?.0,

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant, SystemTime};
 use atoms_cosim::case::trials::Effort;
 use atoms_cosim::rtl::{self, BuildStep};
 use atoms_cosim::unit_folder::UnitFolderError;
-use atoms_coverage::Model;
+use atoms_coverage::{CoverageFileError, Model};
 use atoms_verilated::{BuildError, Environment, Progress as Step, Toolchain, Variant};
 use bitvec::vec::BitVec;
 
@@ -49,6 +49,9 @@ pub enum SessionError {
     /// An output folder was named twice for one merge.
     #[error("`{}` is named twice, and its coverage would be counted twice", .0.display())]
     Twice(PathBuf),
+    /// A file of coverage cannot be merged.
+    #[error(transparent)]
+    Coverage(#[from] CoverageFileError),
     /// The RTL folder of another unit cannot be written.
     #[error(transparent)]
     Unit(#[from] UnitFolderError),

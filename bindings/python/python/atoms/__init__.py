@@ -1,8 +1,9 @@
-"""Reference for the shared-memory atomic unit of a GPU: scoreboard, model, stimulus, kernel runs, lowering, measurements.
+"""Reference for the shared-memory atomic unit of a GPU: scoreboard, model, stimulus, coverage, kernel runs, lowering.
 
-`Scoreboard` judges an own unit from its ports, for example in cocotb. `Stimulus` draws random requests for it, and `Model` is
-the cycle-accurate model of `atoms_unit`. `INPUTS` and `OUTPUTS` have the port of each pin: `rsp_tag_o` of `rsp_tag`. `run`, `lower` and `explore` return dictionaries and
-lists that pandas reads. Clauses such as `spec 4.5` are those of docs/spec.md of the ATOMS repository.
+`Scoreboard` judges an own unit from its ports, for example in cocotb. `Stimulus` draws random requests for it, `Coverage`
+counts what was tested, and `Model` is the cycle-accurate model of `atoms_unit`. `INPUTS` and `OUTPUTS` have the port of each
+pin: `rsp_tag_o` of `rsp_tag`. `run`, `lower` and `explore` return dictionaries and lists that pandas reads. Clauses such as
+`spec 4.5` are those of docs/spec.md of the ATOMS repository.
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Union
 
-from ._atoms import INPUTS, OPS, OUTPUTS, SIZES, NativeModel, NativeScoreboard, NativeStimulus, Rejected, Undecided
+from ._atoms import INPUTS, OPS, OUTPUTS, SIZES, Rejected, Undecided
+from ._atoms import NativeCoverage, NativeModel, NativeScoreboard, NativeStimulus
 from . import _atoms
 
 __all__ = [
+    "Coverage",
     "INPUTS",
     "Model",
     "OPS",
@@ -44,7 +47,7 @@ class Scoreboard:
     that cannot be decided. The verdict on a request can come with a later event, at the latest with `finish`.
 
     `config` names a configuration of rtl/configs.toml with optional changes (`default`, `small,num_banks=8`), or of a file
-    (`my_configs.toml:NAME`). `observed`: the testbench reports each cluster request that executes, with `executed`, and the
+    (`my_configs.toml:NAME`), or the declaration of another unit (`unit.toml`, docs/bring-your-own.md). `observed`: the testbench reports each cluster request that executes, with `executed`, and the
     words that each request writes. `record` is a file for the trace that `atoms check` reads; `close`, or the end of a
     `with` block, completes it.
 
@@ -289,6 +292,41 @@ class Stimulus:
     def finished(self) -> bool:
         """True if all requests have been offered. The last one may not be accepted yet, and requests may be in flight."""
         return self._native.finished
+
+
+class Coverage:
+    """Functional coverage of a unit after reset, without hits: the groups of docs/coverage.md that its ports show. `config` is
+    that of `Scoreboard`. Pins are those of `Model`.
+
+    >>> stimulus, model, coverage = Stimulus("small", requests=500), Model("small"), Coverage("small")
+    >>> pins = stimulus.step()
+    >>> while not stimulus.finished:
+    ...     out = model.step(**pins)
+    ...     coverage.sample(pins, out)
+    ...     pins = stimulus.step(out)
+    >>> hit, bins = coverage.groups()["lane_alone"]
+    >>> hit == bins == len(coverage.bins("lane_alone"))
+    True
+    """
+
+    def __init__(self, config: str = "default") -> None:
+        self._native = NativeCoverage(config)
+
+    def sample(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> None:
+        """Samples the pins of the next cycle, as they are before the clock edge. Call it in every cycle."""
+        self._native.sample(inputs, outputs)
+
+    def groups(self) -> dict[str, tuple[int, int]]:
+        """Returns the number of bins hit, and of all bins that the unit can hit, of each group."""
+        return {name: (hit, bins) for name, hit, bins in self._native.groups()}
+
+    def bins(self, group: str) -> dict[str, int]:
+        """Returns the hits of each bin of a group, by name: `lanes[ADD, all]`."""
+        return dict(self._native.bins(group))
+
+    def write(self, path: Path) -> None:
+        """Writes the hits to a file that `atoms cover` merges."""
+        self._native.write(os.fspath(path))
 
 
 def run(

@@ -1,11 +1,22 @@
-//! Model and random stimulus for a testbench, with checked pins. An error is the text for the caller.
+//! Model, random stimulus and coverage for a testbench, with checked pins. An error is the text for the caller.
 
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+use std::path::Path;
+
+use atoms_coverage::{CoverageFile, CoverageFileError, Group, Map, Model, Sampler};
 use atoms_model::memory_port::word_index;
-use atoms_model::port::{Field, In, Out, Pins, Shape};
+use atoms_model::port::{Field, In, Out, Pins, Probe, Shape};
 use atoms_model::{Config, Unit};
+use atoms_monitor::{Listener as _, Monitor};
+use atoms_stimulus::configs::NamedConfig;
+use atoms_stimulus::unit::ForeignUnit;
 use atoms_stimulus::{Profile, RandomStimulus, Stimulus, complete_handshakes};
 
-use crate::arguments::range;
+use bitvec::vec::BitVec;
+
+use atoms_scoreboard::arguments::range;
 
 /// Check that the pins of a caller fit the ports of a configuration.
 #[derive(Debug)]
@@ -134,14 +145,14 @@ impl PinStimulus {
     ///
     /// # Errors
     /// The profile is unknown or malformed.
-    pub fn new(config: Config, profile: &str, seed: u64, requests: u64) -> Result<Self, String> {
+    pub fn new(config: &NamedConfig, profile: &str, seed: u64, requests: u64) -> Result<Self, String> {
         let profile = if profile.contains('=') {
             Profile::from_toml(profile).map_err(|error| format!("`profile`: {error}"))?
         } else {
             Profile::named(profile).map_err(|error| error.to_string())?
         };
-        let stimulus = RandomStimulus::new(config, &profile, seed, requests);
-        let check = PinCheck::new(Out::FIELDS, &config);
+        let stimulus = RandomStimulus::new(config.config, &config.limit(&profile), seed, requests);
+        let check = PinCheck::new(Out::FIELDS, &config.config);
         Ok(PinStimulus { stimulus, check, pins: In::default(), begun: false })
     }
 
@@ -164,5 +175,100 @@ impl PinStimulus {
     /// True if all requests have been offered. The last one may not be accepted yet, and requests may be in flight.
     pub fn finished(&self) -> bool {
         self.stimulus.finished()
+    }
+}
+
+/// Functional coverage of a caller that has a unit with pins: the groups that the ports show.
+#[derive(Debug)]
+pub struct PinCoverage {
+    name: String,
+    checks: (PinCheck<In>, PinCheck<Out>),
+    model: Model,
+    monitor: Monitor,
+    sampler: Sampler,
+    cycle: u64,
+    hits: Map,
+    reachable: BitVec,
+}
+
+impl PinCoverage {
+    /// Creates the coverage of a unit after reset, without hits.
+    pub fn new(config: &NamedConfig) -> Self {
+        let NamedConfig { name, config, unit, .. } = config;
+        let whole = ForeignUnit::whole(name);
+        let model = Model::standard();
+        PinCoverage {
+            name: name.clone(),
+            checks: (PinCheck::new(In::FIELDS, config), PinCheck::new(Out::FIELDS, config)),
+            monitor: Monitor::of_ports(),
+            sampler: Sampler::of_ports(config),
+            cycle: 0,
+            hits: Map::new(model.bins()),
+            reachable: model.reachable_by(config, Some(unit.as_deref().unwrap_or(&whole))),
+            model,
+        }
+    }
+
+    /// Samples the pins of the next cycle.
+    ///
+    /// # Errors
+    /// A pin is out of range.
+    pub fn sample(&mut self, i: &In, out: &Out) -> Result<(), String> {
+        self.checks.0.check(i)?;
+        self.checks.1.check(out)?;
+        let probe = Probe::default();
+        self.sampler.cycle(&self.monitor.cycle(self.cycle, i, out, &probe));
+        self.cycle += 1;
+        Ok(())
+    }
+
+    /// Returns each group that the unit can hit: name, bins hit, bins.
+    pub fn groups(&mut self) -> Vec<(&'static str, usize, usize)> {
+        self.collect();
+        let counts = |group: &Group| {
+            let bins = (group.first..group.first + group.len()).filter(|bin| self.reachable[*bin]);
+            bins.fold((0, 0), |(hit, all), bin| (hit + usize::from(self.hits.hits(bin) > 0), all + 1))
+        };
+        let all = self.model.groups.iter().map(|group| (group.name, counts(group)));
+        all.filter(|(_, (_, bins))| *bins > 0).map(|(name, (hit, bins))| (name, hit, bins)).collect()
+    }
+
+    /// Returns how many bins of a group, or of all groups, are hit, and how many the unit can hit.
+    ///
+    /// # Errors
+    /// The group is unknown, or the ports do not show it.
+    pub fn count(&mut self, name: Option<&str>) -> Result<(usize, usize), String> {
+        let groups = self.groups();
+        let known = || groups.iter().map(|(name, ..)| *name).collect::<Vec<_>>().join(", ");
+        if let Some(name) = name.filter(|name| !groups.iter().any(|group| group.0 == *name)) {
+            return Err(format!("no group is called `{name}`; there are {}", known()));
+        }
+        let chosen = groups.iter().filter(|group| name.is_none_or(|name| group.0 == name));
+        Ok(chosen.fold((0, 0), |sum, (_, hit, bins)| (sum.0 + hit, sum.1 + bins)))
+    }
+
+    /// Returns the name and the hits of each bin of a group that the unit can hit.
+    ///
+    /// # Errors
+    /// The group is unknown, or the ports do not show it.
+    pub fn bins(&mut self, name: &str) -> Result<Vec<(String, u32)>, String> {
+        self.count(Some(name))?;
+        let groups = self.model.groups.iter().filter(|group| group.name == name);
+        let bins = groups.flat_map(|group| (0..group.len()).map(move |at| (group, at)));
+        let bins = bins.filter(|(group, at)| self.reachable[group.first + at]);
+        Ok(bins.map(|(group, at)| (group.bin_name(at), self.hits.hits(group.first + at))).collect())
+    }
+
+    /// Writes a file that `atoms cover` merges.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn write(&mut self, path: &Path) -> Result<(), CoverageFileError> {
+        self.collect();
+        CoverageFile::new(&self.name, &self.reachable, &self.hits).write(path)
+    }
+
+    fn collect(&mut self) {
+        self.hits.merge(&self.sampler.take());
     }
 }

@@ -13,6 +13,7 @@ from cocotb.triggers import FallingEdge, RisingEdge
 
 REQUESTS = 400
 SLOTS = 2
+IDLE = 400  # cycles after which all requests are answered: waits end within 50 cycles
 WORDS = range(OPS["ADD"], OPS["STS"] + 1)
 OBJECTS = range(OPS["MBAR.EXPECT_TX"], OPS["MBAR.TRY_WAIT"] + 1)
 
@@ -75,12 +76,14 @@ def cluster_request(rng):
     }
 
 
+def table():
+    """Returns writes of the CTA table: an allocation of 2 KiB for each slot."""
+    return [{"slot": slot, "enable": 1, "base": 16 * slot, "size": 2048, "rank": 0} for slot in range(SLOTS)]
+
+
 async def driver(dut, rng):
     """Writes the CTA table, then offers random requests until REQUESTS warp requests are accepted."""
-    for slot in range(SLOTS):
-        drive(dut, "cta", {"slot": slot, "enable": 1, "base": 16 * slot, "size": 2048, "rank": 0, "valid": 1})
-        await accepted(dut, "cta")
-    dut.cta_valid_i.value = 0
+    await offer(dut, rng, "cta", table(), 1)
     warp = cocotb.start_soon(offer(dut, rng, "req", (warp_request(rng, n) for n in range(REQUESTS)), 0.75))
     cluster = cocotb.start_soon(offer(dut, rng, "cl", (cluster_request(rng) for _ in range(REQUESTS // 8)), 0.1))
     await warp
@@ -98,6 +101,7 @@ async def accepted(dut, port):
 
 
 async def offer(dut, rng, port, requests, rate):
+    """Offers requests on a port one after the other, in each idle cycle with the probability `rate`."""
     valid = getattr(dut, f"{port}_valid_i")
     for request in requests:
         while rng.random() > rate:
@@ -118,41 +122,53 @@ def memory(dut, scoreboard):
     return words
 
 
-async def monitor(dut, scoreboard, driving, plant):
-    """Reports the events at the ports, as they are in the middle of each clock cycle, until the unit is idle."""
-
-    def report(kind, cycle, **values):
-        values = plant(kind, values)
-        if values is not None:
-            getattr(scoreboard, kind)(cycle, **values)
-
-    cycle, idle, written_slot = 0, 0, None
-    while idle < 400:  # all waits end within 50 cycles
+async def watch(dut):
+    """Yields the events at the ports, as they are in the middle of each clock cycle: number of the cycle, kinds and values."""
+    cycle, written_slot = 0, None
+    while True:
         await FallingEdge(dut.clk_i)
         cycle += 1
+        events = []
         if written_slot is not None:
-            report("cta_result", cycle, slot=written_slot, refused=int(dut.cta_reject_o.value))
+            events.append(("cta_result", {"slot": written_slot, "refused": int(dut.cta_reject_o.value)}))
             written_slot = None
         if dut.rsp_valid_o.value:
             names = ("tag", "rd", "pred", "fault", "fault_lane", "fault_addr", "passes")
-            report("warp_response", cycle, **read(dut, "rsp", *names))
+            events.append(("warp_response", read(dut, "rsp", *names)))
         if dut.cl_rsp_valid_o.value:
-            report("cluster_response", cycle, **read(dut, "cl_rsp", "tag", "rd", "pred", "fault", "fault_addr"))
+            events.append(("cluster_response", read(dut, "cl_rsp", "tag", "rd", "pred", "fault", "fault_addr")))
         if dut.wake_valid_o.value:
-            report("wake_up", cycle, **read(dut, "wake", "tag", "pred"))
+            events.append(("wake_up", read(dut, "wake", "tag", "pred")))
         else:
-            scoreboard.quiet(cycle, cycle)
+            events.append(("quiet", {"first": cycle}))
         if dut.cta_valid_i.value and dut.cta_ready_o.value:
             write = read(dut, "cta", "slot", "enable", "base", "size", "rank")
             written_slot = write["slot"]
-            report("cta_write", cycle, base_row=write.pop("base"), size_bytes=write.pop("size"), **write)
+            events.append(("cta_write", {"base_row": write.pop("base"), "size_bytes": write.pop("size"), **write}))
         if dut.req_valid_i.value and dut.req_ready_o.value:
             names = ("tag", "op", "size", "ra", "b", "c", "mask", "red", "absolute", "scale", "slot", "imm", "ur")
-            report("warp_request", cycle, **read(dut, "req", *names))
+            events.append(("warp_request", read(dut, "req", *names)))
         if dut.cl_valid_i.value and dut.cl_ready_o.value:
-            report("cluster_request", cycle, **read(dut, "cl", "tag", "op", "size", "addr", "b", "c", "red", "slot"))
+            events.append(("cluster_request", read(dut, "cl", "tag", "op", "size", "addr", "b", "c", "red", "slot")))
+        yield cycle, events
+
+
+async def monitor(dut, scoreboard, driving, plant):
+    """Reports the events at the ports until the unit is idle."""
+
+    def report(kind, cycle, values):
+        values = plant(kind, values)
+        if values is not None:
+            getattr(scoreboard, kind)(cycle=cycle, **values)
+
+    idle = 0
+    async for cycle, events in watch(dut):
+        for kind, values in events:
+            report(kind, cycle, values)
         idle = idle + 1 if driving.done() else 0
-    report("finish", cycle + 1, words=memory(dut, scoreboard))
+        if idle == IDLE:
+            break
+    report("finish", cycle + 1, {"words": memory(dut, scoreboard)})
 
 
 async def start(dut):
@@ -167,6 +183,11 @@ async def start(dut):
     dut.rst_ni.value = 1
 
 
+def pins(dut, ports):
+    """Reads pins as integers: `ports` is `atoms.INPUTS` or `atoms.OUTPUTS`."""
+    return {pin: int(getattr(dut, port).value) for pin, port in ports.items()}
+
+
 def offered(out):
     """Outputs that have a meaning: without those of a response or wake-up that is not valid."""
     idle = tuple(f"{port}_" for port in ("rsp", "cl_rsp", "wake") if not out[f"{port}_valid"])
@@ -178,14 +199,14 @@ async def compare(dut, profile):
     await start(dut)
     model, stimulus = atoms.Model("default"), atoms.Stimulus("default", profile=profile, requests=REQUESTS)
     model.set_words(memory(dut, atoms.Scoreboard("default")))
-    pins = stimulus.step()
+    inputs = stimulus.step()
     while not stimulus.finished:
-        for pin, value in pins.items():
+        for pin, value in inputs.items():
             getattr(dut, atoms.INPUTS[pin]).value = value
         await FallingEdge(dut.clk_i)
-        out = {pin: int(getattr(dut, port).value) for pin, port in atoms.OUTPUTS.items()}
-        assert offered(out) == offered(model.step(**pins))
-        pins = stimulus.step(out)
+        out = pins(dut, atoms.OUTPUTS)
+        assert offered(out) == offered(model.step(**inputs))
+        inputs = stimulus.step(out)
         await RisingEdge(dut.clk_i)
 
 

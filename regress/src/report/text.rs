@@ -31,6 +31,10 @@ pub fn report(summary: &Summary, timing: &Timing, page: &str) -> String {
 pub fn deterministic(summary: &Summary) -> String {
     let mut text = String::new();
     let out = &mut text;
+    if summary.is_of_files() {
+        coverage(out, &summary.coverage);
+        return text;
+    }
     line(out, 0, &headline(summary));
     let mut shown = 0;
     for group in by_suspect(&summary.buckets) {

@@ -69,8 +69,8 @@ class Scoreboard:
     spec 4.5 1 64 1
     """
 
-    def __init__(self, config: str = "default", *, observed: bool = False, record: Path | None = None) -> None:
-        self._native = NativeScoreboard(config, observed, None if record is None else os.fspath(record))
+    def __init__(self, config: Path = "default", *, observed: bool = False, record: Path | None = None) -> None:
+        self._native = NativeScoreboard(os.fspath(config), observed, None if record is None else os.fspath(record))
 
     # The names of the arguments are the names of the native interface.
 
@@ -239,8 +239,8 @@ class Model:
     ('0x500000000000000000000000000000000', 2, 12)
     """
 
-    def __init__(self, config: str = "default") -> None:
-        self._native = NativeModel(config)
+    def __init__(self, config: Path = "default") -> None:
+        self._native = NativeModel(os.fspath(config))
 
     def step(self, **pins: Any) -> Pins:
         """Runs one cycle with these inputs. Returns the outputs before the clock edge. A cycle with `rst_n` 0 resets the
@@ -279,9 +279,9 @@ class Stimulus:
     """
 
     def __init__(
-        self, config: str = "default", *, profile: str = "default", seed: int = 1, requests: int = 1000
+        self, config: Path = "default", *, profile: str = "default", seed: int = 1, requests: int = 1000
     ) -> None:
-        self._native = NativeStimulus(config, profile, seed, requests)
+        self._native = NativeStimulus(os.fspath(config), profile, seed, requests)
 
     def step(self, out: dict[str, Any] | None = None) -> Pins:
         """Returns the inputs of the next cycle, given the outputs of the cycle before. Outputs that are left out are 0. The
@@ -309,8 +309,8 @@ class Coverage:
     True
     """
 
-    def __init__(self, config: str = "default") -> None:
-        self._native = NativeCoverage(config)
+    def __init__(self, config: Path = "default") -> None:
+        self._native = NativeCoverage(os.fspath(config))
 
     def sample(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> None:
         """Samples the pins of the next cycle, as they are before the clock edge. Call it in every cycle."""

@@ -1,5 +1,6 @@
 //! Measures requests per second of the oracle alone, of the scoreboard, and of the scoreboard over C, in turns on the same
-//! requests of 32 lanes; and cycles per second of the model over C, without and with random stimulus.
+//! requests of 32 lanes; and cycles per second of the model over C: alone, with random
+//! stimulus, and with stimulus and coverage.
 //!
 //! `cargo run --release -p atoms-c --example speed -- [REQUESTS]`
 
@@ -100,15 +101,16 @@ fn over_c(requests: &[Words]) -> Duration {
     }
 }
 
-/// Cycles per second of the model, and of model and stimulus, over C.
-fn pins_over_c(cycles: u32) -> [f64; 2] {
+/// Cycles per second of the model, of model and stimulus, and of both with coverage, over C.
+fn pins_over_c(cycles: u32) -> [f64; 3] {
     let (mut i, mut out) = (In { rst_n: 1, rsp_ready: 1, ..In::default() }, Out::default());
     // SAFETY: strings that end with 0, and pointers to pins.
     unsafe {
         let model = atoms::atoms_model_new(ATOMS_ABI_VERSION, c"default".as_ptr());
         let of = (c"default".as_ptr(), c"default".as_ptr());
         let stimulus = atoms::atoms_stimulus_new(ATOMS_ABI_VERSION, of.0, of.1, 1, u64::MAX);
-        let rates = [false, true].map(|drives| {
+        let coverage = atoms::atoms_coverage_new(ATOMS_ABI_VERSION, of.0);
+        let rates = [(false, false), (true, false), (true, true)].map(|(drives, samples)| {
             let begun = Instant::now();
             for _ in 0..cycles {
                 if drives {
@@ -116,11 +118,16 @@ fn pins_over_c(cycles: u32) -> [f64; 2] {
                     assert_eq!(status, ATOMS_OK);
                 }
                 assert_eq!(atoms::atoms_model_step(model, &raw const i, &raw mut out), ATOMS_OK);
+                if samples {
+                    let status = atoms::atoms_coverage_sample(coverage, &raw const i, &raw const out);
+                    assert_eq!(status, ATOMS_OK);
+                }
             }
             f64::from(cycles) / begun.elapsed().as_secs_f64()
         });
         atoms::atoms_model_free(model);
         atoms::atoms_stimulus_free(stimulus);
+        atoms::atoms_coverage_free(coverage);
         rates
     }
 }
@@ -152,7 +159,8 @@ fn main() -> std::io::Result<()> {
     writeln!(out, "scoreboard  {scoreboard:10.0}  {:.2} of the oracle", scoreboard / oracle)?;
     writeln!(out, "over C      {c:10.0}  {:.2} of the oracle", c / oracle)?;
     let cycles = number as u32 * 10;
-    let [model, driven] = pins_over_c(cycles);
+    let [model, driven, covered] = pins_over_c(cycles);
     writeln!(out, "model over C  {model:8.0} cycles a second without requests")?;
-    writeln!(out, "driven over C {driven:8.0} cycles a second with random stimulus")
+    writeln!(out, "driven over C {driven:8.0} cycles a second with random stimulus")?;
+    writeln!(out, "covered over C {covered:8.0} cycles a second with random stimulus and coverage")
 }

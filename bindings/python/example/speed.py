@@ -50,15 +50,20 @@ def measure(all_batches):
     return scoreboard.judged / took
 
 
-def cycles(number, stimulus=None):
+def cycles(number, stimulus=None, coverage=None):
     model, out = atoms.Model(), None
     begun = time.perf_counter()
     for _ in range(number):
-        out = model.step(**(stimulus.step(out) if stimulus else {}))
+        pins = stimulus.step(out) if stimulus else {}
+        out = model.step(**pins)
+        if coverage:
+            coverage.sample(pins, out)
     return number / (time.perf_counter() - begun)
 
 
 if __name__ == "__main__":
     all_batches = list(batches(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000))
     judged = statistics.median(measure(all_batches) for _ in range(ROUNDS))
-    print(f"{judged:.0f} {cycles(20_000):.0f} {cycles(20_000, atoms.Stimulus(requests=20_000)):.0f}")
+    driven = cycles(20_000, atoms.Stimulus(requests=20_000))
+    covered = cycles(20_000, atoms.Stimulus(requests=20_000), atoms.Coverage())
+    print(f"{judged:.0f} {cycles(20_000):.0f} {driven:.0f} {covered:.0f}")

@@ -159,7 +159,7 @@ package atoms_dpi_pkg;
   import "DPI-C" function int atoms_coverage_free(input chandle handle);
   import "DPI-C" function int atoms_coverage_sample(input chandle handle, input atoms_in_t pins, input atoms_out_t outputs);
   import "DPI-C" function int atoms_coverage_count(input chandle handle, input string group, output int unsigned hit,
-                                                   output int unsigned bins);
+                                                   output int unsigned total);
   import "DPI-C" function int atoms_coverage_write(input chandle handle, input string path);
 
   /// Object of the library.
@@ -375,8 +375,8 @@ package atoms_dpi_pkg;
     endfunction
 
     /// Gives the number of bins hit, and of all bins that the unit can hit. `group` is empty for all groups.
-    function bit count(string group, output int unsigned hit, output int unsigned bins);
-      return note(atoms_coverage_count(handle, group, hit, bins));
+    function bit count(string group, output int unsigned hit, output int unsigned total);
+      return note(atoms_coverage_count(handle, group, hit, total));
     endfunction
 
     /// Writes the hits to a file that `atoms cover` merges.

@@ -58,9 +58,9 @@ module model;
     idle  <= stimulus.finished() ? idle + 1 : 0;
     if (idle == 3000) begin
       automatic string file;
-      automatic int unsigned hit, bins;
-      void'(coverage.count("", hit, bins));
-      $display("the unit equals the model in %0d cycles; %0d of %0d bins hit", cycle, hit, bins);
+      automatic int unsigned hit, total;
+      void'(coverage.count("", hit, total));
+      $display("the unit equals the model in %0d cycles; %0d of %0d bins hit", cycle, hit, total);
       if ($value$plusargs("coverage=%s", file) && !coverage.write(file)) $fatal(1, "%s", coverage.message());
       $finish;
     end

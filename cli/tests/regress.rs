@@ -236,6 +236,43 @@ fn a_failure_of_a_point_is_repeated() {
     found(&["wave", "at", smaller.last().expect("a case"), "--output", "at.vcd"], "found      in cycle");
 }
 
+/// A failure of another unit is repeated on its RTL, and is gone once the RTL is mended. Its coverage is merged with that of
+/// this project's unit.
+#[test]
+#[ignore = "nightly: builds RTL with a bug of its own"]
+fn a_failure_of_another_unit_is_repeated() {
+    let bench = Bench::new("foreign", PLAN);
+    let units = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("tests").join("units/serial");
+    fs::copy(units.join("serial_unit.sv"), bench.0.join("serial_unit.sv")).expect("a copy");
+    let text = fs::read_to_string(units.join("unit.toml")).expect("a declaration");
+    let declare = |bug| {
+        fs::write(bench.0.join("unit.toml"), format!("defines = [\"BUG={bug}\"]\n{text}")).expect("written");
+    };
+    let ends = |arguments: &[&str], status: i32, expected: &str| {
+        let output = bench.run(arguments);
+        assert_eq!(output.status.code(), Some(status), "{arguments:?}: {}", words(&output));
+        assert!(words(&output).contains(expected), "{arguments:?}: {}", words(&output));
+    };
+    let regress = |out, status, expected: &str| {
+        let plan = ["regress", "plan.toml", "--jobs", "2", "--unit", "unit.toml", "--output", out];
+        ends(&plan, status, expected);
+    };
+    declare(3);
+    regress("bad", 1, "oracle pred ATOMS.CAS");
+    ends(&["regress", "resume", "bad"], 1, "oracle pred ATOMS.CAS");
+    let bundle = format!("bad/{}", bench.summary("bad")["buckets"][0]["bundle"].as_str().expect("a bundle"));
+    let case = format!("{bundle}/case.json");
+    ends(&["repro", &bundle, "--here"], 1, "found      the same");
+    ends(&["cosim", "--case", &case, "--unit", "unit.toml"], 1, "so its predicate must be 0, got 1 (spec 3)");
+    declare(0);
+    ends(&["repro", &bundle, "--here"], 0, "agree");
+    ends(&["repro", &bundle, "--trust"], 1, "found      the same");
+    ends(&["cosim", "--case", &case, "--unit", "unit.toml"], 0, "rtl and oracle agree");
+    regress("good", 0, "config serial");
+    ends(&["regress", "plan.toml", "--config", "tiny", "--output", "own"], 0, "config tiny");
+    ends(&["cover", "good", "own", "--json"], 0, "\"passed\": 12");
+}
+
 /// A process that crashes or hangs does not end the run. Each such test has its own status and a bucket with
 /// a bundle, and the other tests pass.
 #[test]

@@ -87,6 +87,7 @@ impl PortScoreboard {
                         world.checker.wake(*number, *pred, cycle)
                     },
                 );
+                self.judged += 1;
             }
             Pending::Quiet { from } => {
                 // A posted request that was accepted long ago has executed.

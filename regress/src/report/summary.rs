@@ -95,7 +95,7 @@ impl Summary {
 
     /// Returns true if only files of testbenches were merged, without a run.
     pub fn is_of_files(&self) -> bool {
-        self.rtl.is_empty()
+        self.complete && self.rtl.is_empty()
     }
 
     /// Returns the bucket of a failed test, by the raw signature in its result.

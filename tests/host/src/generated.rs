@@ -25,7 +25,7 @@ pub const TESTS: &[GeneratedBy] = &[
     GeneratedBy { files: &["docs/images/ports_cta.svg", "docs/images/ports_cta.json", "docs/images/ports_warp.svg", "docs/images/ports_warp.json", "docs/images/ports_cluster.svg", "docs/images/ports_cluster.json", "docs/images/ports_wait.svg", "docs/images/ports_wait.json"], folder: "cosim", target: &["--test", "integration"], name: "ports_page::the_pictures_show_the_cases" },
     GeneratedBy { files: &["docs/coverage.md"], folder: "cosim/coverage", target: &["--test", "integration"], name: "coverage_page::the_page_lists_the_groups" },
     GeneratedBy { files: &["docs/explore.md"], folder: "explore", target: &["--test", "integration"], name: "page::the_page_has_every_workload" },
-    GeneratedBy { files: &["docs/calibration.md"], folder: "explore", target: &["--test", "integration"], name: "calibration::the_page_has_every_residual" },
+    GeneratedBy { files: &["docs/calibration.md"], folder: "explore", target: &["--test", "integration"], name: "calibration::the_page_has_the_residuals" },
     GeneratedBy { files: &["docs/schema/*"], folder: "cli", target: &["--lib"], name: "schema::the_schemas_are_those_of_the_types" },
     GeneratedBy { files: &["regress/tests/report/failing.txt"], folder: "regress", target: &["--test", "integration"], name: "report::text::a_failing_regression_reads_like_this" },
     GeneratedBy { files: &["regress/tests/report/passing.txt"], folder: "regress", target: &["--test", "integration"], name: "report::text::a_passing_regression_reads_like_this" },

@@ -127,6 +127,11 @@ impl PortMemory<'_> {
                 return Ok(out);
             }
         }
-        Err(Failure::Stuck { waiting: 1, cycles: LIMIT, cycle: self.rtl.cycles() })
+        let (cycles, cycle) = (LIMIT, self.rtl.cycles());
+        Err(match (i.req_valid, i.cta_valid) {
+            (1, _) => Failure::Refused { ready: "req_ready_o", cycles, cycle },
+            (_, 1) => Failure::Refused { ready: "cta_ready_o", cycles, cycle },
+            _ => Failure::Stuck { waiting: 1, cycles, cycle },
+        })
     }
 }

@@ -38,6 +38,12 @@ pub enum Failure {
     #[error("no progress: {waiting} requests unanswered for {cycles} cycles, at cycle {cycle}")]
     #[allow(missing_docs)] // fields as the message says
     Stuck { waiting: u64, cycles: u64, cycle: u64 },
+    /// A port accepted nothing for too long, although no request was inside.
+    #[error(
+        "no progress: `{ready}` was 0 for {cycles} cycles, although no request was inside, at cycle {cycle}"
+    )]
+    #[allow(missing_docs)] // fields as the message says
+    Refused { ready: &'static str, cycles: u64, cycle: u64 },
     /// The wall-clock limit of the run passed. The run noticed it in this cycle.
     #[error("time limit of the run exceeded, at cycle {0}")]
     OutOfTime(u64),
@@ -74,6 +80,7 @@ impl Failure {
                 | Failure::Rtl(RtlError::Stopped(_))
                 | Failure::Oracle(_)
                 | Failure::Stuck { .. }
+                | Failure::Refused { .. }
         )
     }
 

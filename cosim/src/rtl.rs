@@ -228,11 +228,12 @@ pub fn tools() -> Result<String, ToolchainError> {
 }
 
 fn spec(rtl_dir: &Path, config: &NamedConfig, variant: Variant) -> Result<BuildSpec, BuildError> {
-    Ok(BuildSpec::from_list(rtl_dir, LIST, TOP)?
+    let spec = BuildSpec::from_list(rtl_dir, LIST, TOP)?
         .lanes(config.config.num_lanes as usize)
         .banks(config.config.num_banks as usize)
         .generated(PACKAGE, config.config.rtl_package())
-        .variant(variant))
+        .variant(variant);
+    Ok(BuildSpec { wrapped: config.unit.as_ref().map(|unit| unit.module.clone()), ..spec })
 }
 
 /// Returns name and text of each source for `config` in compilation order, with the generated package.

@@ -67,11 +67,11 @@ impl Tally {
     }
 }
 
-/// Fails a run in which requests get no answers.
+/// Fails a run in which requests get no answers, or are not accepted.
 #[derive(Clone, Copy, Debug)]
 struct Watchdog {
     cycles: u64,
-    /// Cycle of the last answer, or the last cycle in which none was due.
+    /// Cycle of the last answer, or the last cycle in which none was due and no port refused a request.
     last_answer: u64,
 }
 
@@ -85,12 +85,20 @@ impl Watchdog {
             || cycle.cluster_answer.as_ref().is_some_and(|answer| answer.taken)
             || cycle.wake_up.as_ref().is_some_and(|wake_up| wake_up.taken);
         // Suspended requests do not count: their limits may be long.
-        if answered || inside == accepted || inside <= cycle.suspended() as usize || cycle.reset.is_some() {
+        let refused = cycle.refused().filter(|_| inside == 0);
+        let waits = inside != accepted && inside > cycle.suspended() as usize || refused.is_some();
+        if answered || !waits || cycle.reset.is_some() {
             self.last_answer = cycle.number;
         }
         let (waiting, cycle) = (inside as u64, cycle.number);
         let cycles = cycle.saturating_sub(self.last_answer);
-        if cycles > self.cycles { Err(Failure::Stuck { waiting, cycles, cycle }) } else { Ok(()) }
+        if cycles <= self.cycles {
+            return Ok(());
+        }
+        Err(match refused {
+            Some(ready) => Failure::Refused { ready, cycles, cycle },
+            None => Failure::Stuck { waiting, cycles, cycle },
+        })
     }
 }
 

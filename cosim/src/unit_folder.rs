@@ -107,9 +107,14 @@ fn wrapper(rtl_dir: &Path, module: &str) -> Result<String, UnitFolderError> {
             "expected a list of ports that ends with `);`".to_string(),
         ));
     };
-    let mut text = format!("{ports}{END}  {module} u_unit (.*);\n\n");
-    let probes = ports.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-    for probe in probes.filter(|word| word.starts_with("probe_") && word.ends_with("_o")) {
+    let lines =
+        ports.lines().map(str::trim).filter(|line| line.starts_with("input ") || line.starts_with("output "));
+    let names = lines.filter_map(|line| line.trim_end_matches(',').split_whitespace().next_back());
+    let (probes, names): (Vec<_>, Vec<_>) = names.partition(|name| name.starts_with("probe_"));
+    // Not `.*`, which ignores a port that the module lacks.
+    let pins: Vec<_> = names.iter().map(|name| format!("    .{name}({name})")).collect();
+    let mut text = format!("{ports}{END}  {module} u_unit (\n{}\n  );\n\n", pins.join(",\n"));
+    for probe in probes {
         let _ = writeln!(text, "  assign {probe} = '0;");
     }
     text += "\n  for (genvar b = 0; b < NumBanks; b++) begin : g_bank\n    atoms_no_bank u_bank ();\n  end\n";

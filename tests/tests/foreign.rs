@@ -63,6 +63,12 @@ impl Built {
         Session::new(machine, Some(Scoreboard::of(&self.named.config, self.named.unit.as_deref())))
     }
 
+    /// Returns the small case of a bug that random runs find.
+    fn small_case(&self) -> SmallCase {
+        let small = (1..=4).find_map(|seed| self.random("default", seed, 20_000).err()?.1);
+        small.expect("a seed finds the bug, with a small case")
+    }
+
     /// Runs random requests. A failure comes with its small case, if there is one.
     fn random(&self, profile: &str, seed: u64, requests: u64) -> Result<Tally, Box<Finding>> {
         let profile = Profile::named(profile).expect("a profile");
@@ -76,6 +82,21 @@ impl Built {
             }
         }
     }
+}
+
+/// Random runs find the bug. The message of its failure starts with `said`.
+fn is_found_by_handshakes(_: &str, bug: u32, most: usize, said: &str) {
+    let SmallCase { case, failure, .. } = Built::unit("rmw", bug).small_case();
+    let text = failure.to_string().replace(char::is_numeric, "");
+    assert!(text.contains(said), "{failure}");
+    assert!(case.requests() <= most, "{case:#?}");
+}
+
+test_each! {
+    mod a_broken_handshake_is_found: is_found_by_handshakes;
+    a_response_changes(3, 1, "`rsp_pred_o` changed from ")
+    a_response_is_withdrawn(4, 1, "`rsp_valid_o` fell, although the driver had not taken the answer")
+    a_port_accepts_nothing(5, 2, "no progress: `req_ready_o` was  for  cycles, although no request was inside")
 }
 
 /// Returns an empty folder for a declaration.
@@ -108,10 +129,8 @@ test_each! { mod a_unit_without_a_bug_is_accepted: is_accepted; serial rmw }
 
 /// Random runs find the bug. Its failure minimizes to at most `most` requests, one of them `op`, that break this
 /// clause.
-fn is_found(_: &str, (unit, bug): (&str, u32), most: usize, op: Option<Op>, broken: (&str, &str)) {
-    let built = Built::unit(unit, bug);
-    let small = (1..=4).find_map(|seed| built.random("default", seed, 20_000).err()?.1);
-    let SmallCase { case, failure, .. } = small.expect("a seed finds the bug, with a small case");
+fn is_found(_: &str, bug: (&str, u32), most: usize, op: Option<Op>, broken: (&str, &str)) {
+    let SmallCase { case, failure, .. } = Built::unit(bug.0, bug.1).small_case();
     let Failure::Oracle(violation) = &failure else { panic!("not the oracle: {failure}") };
     assert_eq!((violation.clause(), violation.about().0), (Some(broken.0), Some(broken.1)), "{failure}");
     assert!(case.requests() <= most, "{case:#?}");
@@ -216,6 +235,57 @@ fn a_bad_declaration_is_refused() {
     for (text, said) in rows {
         let error = prepare(&declaration(&folder, &text), &rtl_dir()).expect_err(&text).to_string();
         assert!(error.contains(said) && error.contains(&folder.display().to_string()), "{said}: {error}");
+    }
+}
+
+/// A unit with other ports is not built. Warnings in its own text are no reason.
+#[test]
+fn other_ports_are_refused() {
+    let good = text_of("tests/units/serial/serial_unit.sv");
+    let changed = |from: &str, to: &str| {
+        assert!(good.contains(from), "{from}");
+        good.replacen(from, to, 1)
+    };
+    let warned = "  wire [3:0] narrow = req_imm_i;\nendmodule : serial_unit";
+    let ports =
+        |lines: &str| format!("the ports of module `serial_unit` differ from docs/ports.md:\n{lines}");
+    let no_module = |name: &str| {
+        let mend = "correct `module` or `sources` in the declaration of the unit";
+        format!("no source declares module `{name}`; {mend}")
+    };
+    let rows = [
+        (
+            changed("logic [23:0]          req_imm_i", "logic [15:0] req_imm_i")
+                .replace("{8{req_imm_i[23]", "{16{req_imm_i[15]")
+                .replace("endmodule : serial_unit", warned),
+            "serial_unit",
+            ports("  port req_imm_i has 16 bits; expected 24\n"),
+        ),
+        (
+            changed("output logic [1:0]           rsp_fault_o", "output logic [2:0] rsp_fault_o"),
+            "serial_unit",
+            ports("  port rsp_fault_o has 3 bits; expected 2\n"),
+        ),
+        (
+            changed(
+                "output logic                 cta_reject_o\n);",
+                "input logic more_i);\n  logic cta_reject_o;",
+            ),
+            "serial_unit",
+            ports("  port more_i is not in the port list\n  port cta_reject_o is missing\n"),
+        ),
+        (good.replace("serial_unit", "parallel_unit"), "serial_unit", no_module("serial_unit")),
+        (good.clone(), "serial", no_module("serial")),
+    ];
+    let folder = folder("ports");
+    for (text, module, said) in rows {
+        fs::write(folder.join("serial_unit.sv"), text).expect("writes");
+        let text = text_of("tests/units/serial/unit.toml").replace("\"serial_unit\"", &format!("{module:?}"));
+        let file = declaration(&folder, &text);
+        let (prepared, name) = prepare(&file, &rtl_dir()).expect("the declaration is good");
+        let named = configs::named(&prepared, &name).expect("the folder has its configuration");
+        let built = rtl::library(&prepared, &named, Variant::Fast, &mut |_| {});
+        assert_eq!(built.expect_err(&said).to_string(), said);
     }
 }
 

@@ -304,6 +304,18 @@ impl<'a> Cycle<'a> {
         }
     }
 
+    /// Returns the ready signal of the first port that refuses what the driver offers.
+    #[inline]
+    pub fn refused(&self) -> Option<&'static str> {
+        let (i, out, _) = self.pins;
+        let ports = [
+            (i.req_valid, out.req_ready, "req_ready_o"),
+            (i.cl_valid, out.cl_ready, "cl_ready_o"),
+            (i.cta_valid, out.cta_ready, "cta_ready_o"),
+        ];
+        ports.into_iter().find(|(valid, ready, _)| valid & !ready == 1).map(|(.., name)| name)
+    }
+
     /// Returns the state of issue and pipeline.
     #[inline]
     pub fn pipeline(&self) -> Pipeline {

@@ -1,5 +1,6 @@
 //! The oracle that checks the transactions of one machine.
 
+mod held;
 mod ports;
 mod probe;
 mod violation;

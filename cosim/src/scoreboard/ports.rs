@@ -14,11 +14,13 @@ use atoms_stimulus::request::WarpRequest;
 use atoms_stimulus::unit::ForeignUnit;
 
 use crate::scoreboard::OracleViolation;
+use crate::scoreboard::held::HeldAnswers;
 
 /// Reports the transactions of a machine to a [`PortScoreboard`].
 #[derive(Debug)]
 pub struct ForeignScoreboard {
     inner: PortScoreboard,
+    held: HeldAnswers,
     unit: ForeignUnit,
     geometry: Geometry,
     /// Cycle of the last transactions, from 1.
@@ -36,6 +38,7 @@ impl ForeignScoreboard {
         let inner = PortScoreboard::of_unit(header, config.num_cta_slots);
         ForeignScoreboard {
             inner,
+            held: HeldAnswers::default(),
             unit: unit.clone(),
             geometry: header.geometry,
             cycle: 0,
@@ -90,6 +93,7 @@ impl ForeignScoreboard {
     }
 
     pub(super) fn see(&mut self, cycle: &Cycle<'_>) -> Result<(), OracleViolation> {
+        self.held.see(cycle)?;
         self.report(cycle).map_err(|verdict| violation(&verdict))
     }
 

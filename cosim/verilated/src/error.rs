@@ -51,6 +51,11 @@ pub enum BuildError {
     Verilate(String),
     #[error("the design's ports differ from the port list:\n{0}")]
     Ports(String),
+    /// Fields: the module in the wrapper, and one line per port.
+    #[error("the ports of module `{0}` differ from docs/ports.md:\n{1}")]
+    UnitPorts(String, String),
+    #[error("no source declares module `{0}`; correct `module` or `sources` in the declaration of the unit")]
+    NoModule(String),
     /// Fields: the bank and the top module.
     #[error("bank {0} has no memory `g_bank[{0}].u_bank.mem_q` marked public_flat_rw in `{1}`")]
     NoMemory(usize, String),

@@ -68,6 +68,8 @@ pub struct BuildSpec {
     pub verilator_args: Vec<String>,
     /// True if models are restored before each of many short runs: restoring is then optimized, too.
     pub restored_often: bool,
+    /// Name of the module that [`Self::top`] wraps. Its ports must then equal those of the top module.
+    pub wrapped: Option<String>,
 }
 
 impl BuildSpec {
@@ -89,6 +91,7 @@ impl BuildSpec {
             variant: Variant::default(),
             verilator_args: Vec::new(),
             restored_often: false,
+            wrapped: None,
         })
     }
 

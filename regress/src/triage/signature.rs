@@ -58,7 +58,7 @@ pub enum FailureKind {
     Oracle,
     /// An RTL assertion failed.
     Assertion,
-    /// An answer is missing when the watchdog expires.
+    /// The watchdog expired: an answer is missing, or a port accepts nothing.
     Stuck,
     /// The process of the test died, or its worker panicked.
     Crash,
@@ -164,6 +164,7 @@ impl Signature {
                 Signature { op: code.map(OpName::of), ..Signature::new(FailureKind::Oracle, about?) }
             }
             Failure::Stuck { .. } => Signature::new(FailureKind::Stuck, ""),
+            Failure::Refused { ready, .. } => Signature::new(FailureKind::Stuck, ready),
             Failure::Rtl(_)
             | Failure::Register(_)
             | Failure::FollowerDiverged(_)
@@ -245,6 +246,7 @@ mod tests {
     #[test]
     fn signatures_say_kind_place_and_operation() {
         let stuck = Failure::Stuck { waiting: 1, cycles: 20_000, cycle: 30_000 };
+        let refused = Failure::Refused { ready: "cl_ready_o", cycles: 20_000, cycle: 30_000 };
         let (wr_data, rd) =
             (ComparedSignal::Probe(ProbeField::wr_data), ComparedSignal::Output(OutField::rsp_rd));
         let rows = [
@@ -257,6 +259,7 @@ mod tests {
             (stopped("Assertion failed in TOP.atoms_unit.g_y.Y: 'assert' failed."), "assertion Y"),
             (stopped("$stop"), "assertion $stop"),
             (stuck, "stuck"),
+            (refused, "stuck cl_ready_o"),
         ];
         for (failure, text) in &rows {
             let signature = Signature::of(failure).expect("a finding");

@@ -10,6 +10,9 @@
 /// The macro `BUG` plants one of these bugs:
 ///  1  a CAS that fails stores, if the CAS of the lane before stored to the same word
 ///  2  CAS is carried out as an exchange
+///  3  a response loses its predicates while it waits
+///  4  a response that is not taken at once is lost
+///  5  no request is accepted after a CAS
 module rmw_unit
   import atoms_cfg_pkg::*;
   import atoms_op_pkg::*;
@@ -104,7 +107,7 @@ module rmw_unit
 
   always_ff @(posedge clk_i) begin
     case (state_q)
-      Idle: if (req_valid_i) begin
+      Idle: if (req_valid_i && req_ready_o) begin
         state_q    <= Read;
         cas_q      <= req_op_i == OpCas;
         red_q      <= req_red_i;
@@ -132,12 +135,16 @@ module rmw_unit
         left_q[lane]     <= 1'b0;
         state_q          <= Read;
       end
-      default: if (rsp_ready_i) state_q <= Idle;
+      default: begin
+        if (rsp_ready_i || (Bug == 4)) state_q <= Idle;
+        if (Bug == 3) rsp_pred_o <= '0;
+      end
     endcase
     if (!rst_ni) state_q <= Idle;
+    if (!rst_ni) cas_q <= 1'b0;
   end
 
-  assign req_ready_o = state_q == Idle;
+  assign req_ready_o = (state_q == Idle) && !((Bug == 5) && cas_q);
   assign rsp_valid_o = state_q == Respond;
   assign {rsp_fault_o, rsp_fault_lane_o, rsp_fault_addr_o, rsp_passes_o} = '0;
   assign {cl_ready_o, cl_rsp_valid_o, cl_rsp_tag_o, cl_rsp_rd_o, cl_rsp_pred_o, cl_rsp_fault_o} = '0;

@@ -3,6 +3,7 @@
 pub(crate) mod compile;
 pub(crate) mod compiler;
 pub(crate) mod runtime;
+mod wrapper;
 
 use crate::abi::ABI_VERSION;
 use crate::bank_names;
@@ -150,6 +151,9 @@ pub(crate) fn key(spec: &BuildSpec, sources: &Sources, tools: &Toolchain) -> Str
         .with(shim(spec.variant))
         .with_all(runtime::own(spec.variant).into_iter().map(|(_, text)| text))
         .with(ports::header(MODEL, widths(spec), &Banks { includes: &[], memories: &[] }, true));
+    if let Some(module) = &spec.wrapped {
+        key = key.with("wrapped").with(module);
+    }
     for (name, text) in sources.all() {
         key = key.with(name.as_os_str().as_encoded_bytes()).with(text);
     }
@@ -246,6 +250,9 @@ fn verilate(
         .run(&mut command)
         .map_err(|source| BuildError::Start(tools.verilator.program.clone(), source))?;
     let said = String::from_utf8_lossy(&output.stderr);
+    if let Some(module) = &spec.wrapped {
+        wrapper::check(&said, &spec.top, module)?;
+    }
     let said = said.lines().take(MESSAGE_LINES).collect::<Vec<_>>().join("\n");
     match output.status.success() {
         true => Ok(said),
@@ -337,6 +344,7 @@ mod tests {
         keys.push(key(&spec.clone().variant(Variant::Wave), &tools()));
         keys.push(key(&spec.clone().verilator_arg("-DX"), &tools()));
         keys.push(key(&BuildSpec { restored_often: true, ..spec.clone() }, &tools()));
+        keys.push(key(&BuildSpec { wrapped: Some("x".to_owned()), ..spec.clone() }, &tools()));
         keys.push(key(&spec.clone().generated("b.sv", "b2"), &tools()));
         keys.push(key(&BuildSpec { top: "other".to_owned(), ..spec.clone() }, &tools()));
         let mut newer = tools();

@@ -21,11 +21,11 @@ use crate::output::{note, out, outln, print_json, print_lines};
 pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
     let dumps = dumps(&args.dump)?;
     let Some(level) = args.undefined() else {
-        return Err(message!("--check: only one of off, warn and strict can be given"));
+        return Err(message!("--check: only one of off, warn and undefined can be given"));
     };
     if level == Level::Strict && args.machine.on == On::Rtl {
         return Err(message!(
-            "--check strict: the RTL does not report undefined uses; add --on lockstep or --on model"
+            "--check undefined: the RTL does not report undefined uses; add --on lockstep or --on model"
         ));
     }
     let name = args.listing.display().to_string();
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
     let forward_of = program.forward_of;
     let report = Report { args, path, level, forward_of, config: &config, dumps: &dumps };
     let setup = machine::setup(&config, &args.machine, true)?;
-    let checks = Checks { undefined: level != Level::Off, races: args.scopes() };
+    let checks = Checks { undefined: level != Level::Off, races: args.races() };
     let run = kernel::run(&setup, kernel, &launch, checks)?;
     report.report(run)
 }
@@ -121,7 +121,7 @@ impl Report<'_> {
         };
         if !(self.args.json && is_report) {
             let undefined = run.undefined.as_ref().filter(|_| run.has_undefined()).map(UndefinedUses::text);
-            let races = run.races.as_ref().filter(|_| run.has_races()).map(RacesFound::text);
+            let races = run.races.as_ref().filter(|races| !races.is_empty()).map(RacesFound::text);
             for text in [undefined, races].into_iter().flatten() {
                 note!("{}", text.trim_end());
             }

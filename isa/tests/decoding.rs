@@ -2,8 +2,8 @@
 
 use atoms_isa::{
     AddressBase, AsyncOp, BarrierAccess, BarrierOperand, BarrierResult, BulkCopy, BulkMask, BulkWay, Control,
-    GlobalOp, Instruction, Operation, Path, Pred, PredSource, Program, Reduction, Reg, SharedResult, Source,
-    UReg, Value, WarpOp, WideOp,
+    GlobalOp, Instruction, Operation, Path, Pred, PredSource, Program, ProxySpace, Reduction, Reg,
+    SharedResult, Source, UReg, Value, WarpOp, WideOp,
 };
 use atoms_ops::{Op, Size};
 
@@ -285,7 +285,7 @@ fn values_for_the_warp_and_from_the_return_pc() {
         ("RPCMOV.32 R3, Rpc.LO", Operation::Control(Control::ReturnPcToReg { dst: Reg(3), high: false })),
         ("UCGABAR_ARV", Operation::Control(Control::ClusterArrive)),
         ("UCGABAR_WAIT", Operation::Control(Control::ClusterWait)),
-        ("FENCE.VIEW.ASYNC.S", Operation::Control(Control::Fence)),
+        ("FENCE.VIEW.ASYNC.S", Operation::Control(Control::ProxyFence(ProxySpace::Cluster))),
         ("NANOSLEEP.SYNCS R0", Operation::Control(Control::Sleep { nanoseconds: src, watch: true })),
         ("NANOSLEEP R0", Operation::Control(Control::Sleep { nanoseconds: src, watch: false })),
     ] {

@@ -14,6 +14,7 @@ use atoms_run::kernel::source::{self, Wanted};
 use atoms_run::kernel::{self, Checks};
 use atoms_run::{Implementation, Setup};
 use atoms_sm::Launch;
+use atoms_sm::races::RaceChecks;
 use atoms_stimulus::configs::{self, NamedConfig};
 use atoms_workload::{Generated, KernelUnit, KernelWorkload, Workload};
 use pyo3::exceptions::PyRuntimeError;
@@ -90,7 +91,8 @@ pub(crate) fn run<'py>(
     let kernel = launch.kernel(&program).map_err(wrong)?;
     let config = configs::embedded(config).map_err(wrong)?;
     let (implementation, rtl) = python.detach(|| implementation(on, &config))?;
-    let checks = Checks { undefined: !matches!(implementation, Implementation::Rtl(_)), races: true };
+    let checks =
+        Checks { undefined: !matches!(implementation, Implementation::Rtl(_)), races: RaceChecks::ALL };
     let setup = Setup {
         config: &config,
         implementation,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use atoms_cosim::internals::Depth;
 use atoms_isa::Arch;
+use atoms_sm::races::RaceChecks;
 use atoms_stimulus::Profile;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
@@ -260,10 +261,17 @@ pub(crate) enum Check {
     #[value(alias = "undefined=warn")]
     Warn,
     /// Print these undefined uses and exit with status 1
-    #[value(alias = "undefined=strict")]
-    Strict,
+    #[value(aliases = ["strict", "undefined=strict"])]
+    Undefined,
     /// Print data races and too narrow scopes of atomics, exit with status 1
-    Scopes,
+    #[value(alias = "scopes")]
+    Races,
+    /// Print missing proxy fences between a write and a bulk copy, exit with status 1
+    Proxies,
+    /// Print missing proxy fences between a read and a bulk copy, exit with status 1
+    ProxiesWar,
+    /// All of these but proxies-war
+    All,
 }
 
 /// Level of the check for undefined uses.
@@ -287,7 +295,7 @@ pub(crate) struct RunArgs {
     pub(crate) launch: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) machine: MachineArgs,
-    /// Checks for undefined uses and data races, as a list with commas (docs/checks.md) [default: warn]
+    /// Checks for races, proxy fences and undefined uses, as a list with commas (docs/checks.md) [default: warn]
     #[arg(long, value_enum, value_name = "CHECK", value_delimiter = ',')]
     pub(crate) check: Vec<Check>,
     /// Write the final content of a buffer of the launch file; repeatable
@@ -304,17 +312,20 @@ impl RunArgs {
         let level = |check: &Check| match check {
             Check::Off => Some(Undefined::Off),
             Check::Warn => Some(Undefined::Warn),
-            Check::Strict => Some(Undefined::Strict),
-            Check::Scopes => None,
+            Check::Undefined | Check::All => Some(Undefined::Strict),
+            Check::Races | Check::Proxies | Check::ProxiesWar => None,
         };
         let mut levels = self.check.iter().filter_map(level);
         let first = levels.next().unwrap_or(Undefined::Warn);
         levels.all(|other| other == first).then_some(first)
     }
 
-    /// True if races and too narrow scopes are checked.
-    pub(crate) fn scopes(&self) -> bool {
-        self.check.contains(&Check::Scopes)
+    /// Returns the checks of the order of accesses.
+    pub(crate) fn races(&self) -> RaceChecks {
+        let has = |check| self.check.contains(&check);
+        let (races, proxies) = (has(Check::Races), has(Check::Proxies));
+        let (all, proxies_war) = (has(Check::All), has(Check::ProxiesWar));
+        RaceChecks { races: races || all, proxies: proxies || all, proxies_war }
     }
 }
 

@@ -56,6 +56,17 @@ pub struct BlockBarrier {
     pub vote: Option<(BarrierVote, PredSource)>,
 }
 
+/// Memory that a proxy fence orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ProxySpace {
+    /// Shared memory of the thread's own CTA.
+    Cta,
+    /// Shared memory of all CTAs of the cluster.
+    Cluster,
+    Global,
+    All,
+}
+
 /// Control-flow or synchronization instruction. Branch targets are indices of instructions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Control {
@@ -116,6 +127,9 @@ pub enum Control {
         watch: bool,
     },
     Block(BlockBarrier),
+    /// Order accesses of the generic proxy before accesses of the async proxy (`fence.proxy.async`,
+    /// FENCE.VIEW.ASYNC).
+    ProxyFence(ProxySpace),
     /// Close the thread's current group of asynchronous copies, which LDGSTS and UBLKCP.G.S started
     /// (LDGDEPBAR, UTMACMDFLUSH). Later copies belong to the next group.
     EndGroup,

@@ -8,7 +8,7 @@ use super::unit::{CodeLabel, Emitted, FunctionUnit, Home, Output, imm, word};
 use super::{Fail, Mods, inline};
 use crate::arch::Arch;
 use crate::kernel::compute::{BoolOp, Compare, ComputeOp, FloatCompare, IntOp};
-use crate::kernel::control::Control;
+use crate::kernel::control::{Control, ProxySpace};
 use crate::kernel::instruction::{Guard, Operation};
 use crate::kernel::order::Ordering;
 use crate::kernel::program::{Kernel, SourceLine};
@@ -288,7 +288,9 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
             i.opcode == "mbarrier" && i.modifiers.contains(&"inval") && decoded.is_empty();
         let texts = lines.iter().filter(|line| !line.ends_with(':'));
         let straight = |operation: &Operation| match operation {
-            Operation::Control(control) => matches!(control, Control::Fence | Control::Nop),
+            Operation::Control(control) => {
+                matches!(control, Control::Fence | Control::ProxyFence(_) | Control::Nop)
+            }
             _ => true,
         };
         let plain = decoded.iter().all(|d| d.guard == PredSource::TRUE && straight(&d.operation));
@@ -308,6 +310,11 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
             }
             if !parts && guard != PredSource::TRUE {
                 instruction.guard = guard;
+            }
+            if matches!(instruction.operation, Operation::Control(Control::ProxyFence(_))) {
+                // Compilers put a proxy fence before `mbarrier.init`. In PTX, `mbarrier.init` is none.
+                let fence = proxy_fence(i).map_or(Control::Fence, Control::ProxyFence);
+                instruction.operation = Operation::Control(fence);
             }
             if let Operation::Shared(store) = &mut instruction.operation {
                 store.object = makes_object && self.unit.arch.number() < 90;
@@ -351,9 +358,23 @@ fn sequence_order(i: &PtxInstruction<'_>) -> Option<Ordering> {
     match i.opcode {
         "atom" | "red" => Some(ordering::ordering(&mut m, true)),
         "mbarrier" => Some(ordering::barrier_object(&mut m)),
+        "fence" if i.modifiers.contains(&"proxy") => None,
         "fence" | "membar" => Some(ordering::fence(&mut m, i.opcode == "membar")),
         _ => None,
     }
+}
+
+/// Memory that a proxy fence orders. Machine code does not tell the kinds of shared memory apart.
+fn proxy_fence(i: &PtxInstruction<'_>) -> Option<ProxySpace> {
+    if i.opcode != "fence" {
+        return None;
+    }
+    Some(match Mods::new(i).take_any(&["shared::cta", "shared::cluster", "global"]) {
+        Some("shared::cta") => ProxySpace::Cta,
+        Some("shared::cluster") => ProxySpace::Cluster,
+        Some(_) => ProxySpace::Global,
+        None => ProxySpace::All,
+    })
 }
 
 fn is_memory(operation: &Operation) -> bool {

@@ -144,7 +144,12 @@ impl Core<'_> {
                 lanes(mask).for_each(|lane| warp.return_pc[usize::from(high)][lane] = row[lane]);
             }
             Control::Block(block) if mask != 0 => return self.block_barrier(at, warp, &block),
-            Control::Block(_) | Control::Driver { .. } | Control::Trap | Control::Fence | Control::Nop => {}
+            Control::Block(_)
+            | Control::Driver { .. }
+            | Control::Trap
+            | Control::Fence
+            | Control::ProxyFence(_)
+            | Control::Nop => {}
         }
         Ok(Then::Nothing)
     }

@@ -16,7 +16,12 @@ use atoms_ops::{Op, Size};
 
 /// True for instructions that can publish earlier accesses to other threads.
 fn orders(operation: &Operation) -> bool {
-    matches!(operation, Operation::Control(Control::Fence | Control::ClusterArrive | Control::Block(_)))
+    matches!(
+        operation,
+        Operation::Control(
+            Control::Fence | Control::ProxyFence(_) | Control::ClusterArrive | Control::Block(_)
+        )
+    )
 }
 
 #[derive(Clone, Copy)]

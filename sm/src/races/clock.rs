@@ -1,12 +1,54 @@
 //! Vector clocks for the happens-before order.
 
+use crate::observer::Memory;
 use crate::warp::LANES;
+use atoms_isa::ProxySpace;
 use std::rc::Rc;
 
-/// Row of a vector clock, with one time per lane: for the threads of a warp, or for the copies that they have
-/// started.
+/// Events of a warp that have times of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Row(pub(super) u64);
+pub(super) enum Events {
+    /// Accesses of threads.
+    Threads,
+    /// Copies with a group wait.
+    Groups,
+    /// Other copies.
+    Copies,
+    /// Writes to global memory of the copies of [`Events::Groups`]: a wait until the source has been read does not
+    /// cover them.
+    Published,
+}
+
+/// Proxy fence, identified by the instruction and the CTA that executed it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct ProxyFence {
+    pub(super) pc: u32,
+    pub(super) cta: u32,
+    pub(super) space: ProxySpace,
+}
+
+impl ProxyFence {
+    /// True if the fence orders accesses to this memory.
+    fn covers(&self, memory: Memory) -> bool {
+        (memory == Memory::Global) == (self.space == ProxySpace::Global) || self.space == ProxySpace::All
+    }
+}
+
+/// Row of a vector clock, with one time per lane of a warp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Row {
+    pub(super) cta: u32,
+    pub(super) warp: u32,
+    pub(super) events: Events,
+    /// With a fence, the times are those of the events that the fence has ordered before the async proxy.
+    pub(super) fence: Option<ProxyFence>,
+}
+
+impl Row {
+    pub(super) fn new(cta: u32, warp: u32, events: Events) -> Row {
+        Row { cta, warp, events, fence: None }
+    }
+}
 
 /// Vector clock: for each thread, the latest time of that thread known to have happened before; 0 if none.
 ///
@@ -38,6 +80,28 @@ impl Clock {
                 *known = time.max(*known);
             }
         }
+    }
+
+    /// Returns a clock with the times of this one, as those that `fence` has ordered.
+    pub(super) fn fenced(&self, fence: ProxyFence) -> Clock {
+        let events = self.rows.iter().filter(|(row, _)| row.fence.is_none());
+        let rows = events.map(|(row, times)| (Row { fence: Some(fence), ..*row }, *times)).collect();
+        Clock { rows: Rc::new(rows) }
+    }
+
+    /// Returns the fences that have ordered an event before accesses of the async proxy to this memory.
+    pub(super) fn fences(
+        &self,
+        row: Row,
+        lane: u8,
+        time: u32,
+        memory: Memory,
+    ) -> impl Iterator<Item = ProxyFence> {
+        let first = self.rows.partition_point(|(other, _)| *other <= row);
+        let same =
+            self.rows[first..].iter().take_while(move |(other, _)| Row { fence: None, ..*other } == row);
+        let known = same.filter(move |(_, times)| times[usize::from(lane) % LANES] >= time);
+        known.filter_map(|(row, _)| row.fence).filter(move |fence| fence.covers(memory))
     }
 
     /// True if this clock is at least `other` in every component.
@@ -74,11 +138,15 @@ impl Clock {
 
 #[cfg(test)]
 mod tests {
-    use super::{Clock, Row};
+    use super::{Clock, Events, Row};
 
-    fn clock(rows: &[(u64, u32, u32)]) -> Clock {
+    fn row(cta: u32) -> Row {
+        Row::new(cta, 0, Events::Threads)
+    }
+
+    fn clock(rows: &[(u32, u32, u32)]) -> Clock {
         let mut clock = Clock::default();
-        rows.iter().for_each(|(row, mask, time)| clock.raise(Row(*row), *mask, *time));
+        rows.iter().for_each(|(cta, mask, time)| clock.raise(row(*cta), *mask, *time));
         clock
     }
 
@@ -88,7 +156,7 @@ mod tests {
         let two = clock(&[(0, 1, 7), (3, 0b10, 4)]);
         for (mut joined, other) in [(one.clone(), &two), (two.clone(), &one)] {
             joined.join(other);
-            let known = [(0, 0), (1, 0), (1, 1), (3, 0), (3, 1), (9, 0)].map(|(r, l)| joined.get(Row(r), l));
+            let known = [(0, 0), (1, 0), (1, 1), (3, 0), (3, 1), (9, 0)].map(|(r, l)| joined.get(row(r), l));
             assert_eq!(known, [7, 5, 0, 2, 4, 1]);
             assert!(joined.covers(&one) && joined.covers(&two));
         }
@@ -99,7 +167,7 @@ mod tests {
     fn a_clock_copied_is_not_changed_with_the_original() {
         let mut one = clock(&[(1, 1, 5)]);
         let copy = one.clone();
-        one.raise(Row(1), 1, 6);
-        assert_eq!((one.get(Row(1), 0), copy.get(Row(1), 0)), (6, 5));
+        one.raise(row(1), 1, 6);
+        assert_eq!((one.get(row(1), 0), copy.get(row(1), 0)), (6, 5));
     }
 }

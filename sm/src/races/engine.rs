@@ -1,15 +1,16 @@
 //! Race detector: tracks the happens-before order, and finds unordered conflicting accesses.
 
-use super::clock::{Clock, Row};
-use super::finding::{Findings, Party, RaceKind, Site, Strength};
+use super::clock::{Clock, Events, ProxyFence, Row};
+use super::finding::{Findings, Party, Proxy, Site, Strength};
+use super::rules::Text;
 use super::shadow::{Accessor, Record, Shadow};
 use super::sync::{Release, Sync, SyncPlace};
 use super::warp::{Barrier, BarrierPhase, Fence, Waits, Warp, released};
 use crate::observer::{CopyDone, CopyStart, Memory, Threads};
 use crate::warp::lanes;
-use atoms_isa::{Scope, Semantics};
+use atoms_isa::{ProxySpace, Scope, Semantics};
 use atoms_ops::Op;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Memory-order classification of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,21 +66,17 @@ struct Cta {
 
 #[derive(Default)]
 pub(super) struct Engine {
+    text: Text,
     ctas: HashMap<u32, Cta>,
     /// Cluster barrier of each cluster, by number.
     clusters: HashMap<u32, BarrierPhase>,
     /// Release of each copy's completion, by number of the copy.
     copies: HashMap<u64, Release>,
+    /// Warps (CTA, warp) that have initialized an mbarrier object since their last proxy fence.
+    initialized: HashSet<(u32, u32)>,
     shadow: Shadow,
     sync: Sync,
     pub(super) findings: Findings,
-}
-
-/// Row of a warp in a vector clock. `which` is 0 for the threads, 1 for copies with a group wait, 2 for other
-/// copies. 3 is for the writes to global memory of copies of kind 1: a wait until the source has been read
-/// does not cover them.
-fn row(cta: u32, warp: u32, which: u64) -> Row {
-    Row((u64::from(cta) << 12 | u64::from(warp & 0xfff)) << 2 | which)
 }
 
 fn words(address: u64, bytes: u32) -> impl Iterator<Item = (u64, u8)> {
@@ -101,9 +98,15 @@ fn find(ctas: &mut HashMap<u32, Cta>, threads: Threads) -> Option<(Site, &mut Wa
 }
 
 impl Engine {
+    pub(super) fn new(text: Text) -> Engine {
+        Engine { text, ..Engine::default() }
+    }
+
     pub(super) fn start(&mut self, cta: u32, cluster: u32, threads: &[u32]) {
         let warps = threads.iter().enumerate();
-        let warps = warps.map(|(warp, mask)| Warp::new(row(cta, warp as u32, 0), *mask)).collect();
+        let warps = warps
+            .map(|(warp, mask)| Warp::new(Row::new(cta, warp as u32, Events::Threads), *mask, self.text))
+            .collect();
         let site = Site { cta, cluster };
         let state = Cta { site, warps, barriers: HashMap::new(), exited: Clock::default() };
         self.ctas.insert(cta, state);
@@ -144,11 +147,15 @@ impl Engine {
     pub(super) fn arrive(&mut self, threads: Threads, barrier: Barrier, waits: bool) {
         let Some(cta) = self.ctas.get_mut(&threads.cta) else { return };
         let Some(warp) = cta.warps.get_mut(threads.warp as usize) else { return };
-        if barrier == Barrier::Warp && threads.mask == warp.live() {
+        let whole = barrier == Barrier::Warp && threads.mask == warp.live();
+        if whole && self.text == Text::Machine {
             return;
         }
         let at = if waits { warp.together(threads.mask) } else { warp.together(threads.together) };
-        let clock = warp.release(at);
+        let clock = warp.release(at, threads.mask);
+        if whole {
+            return warp.learn(at, &clock);
+        }
         let generation = match barrier {
             Barrier::Warp => warp.sync.arrive(&clock),
             _ => cta.barriers.entry(barrier).or_default().arrive(&clock),
@@ -161,11 +168,11 @@ impl Engine {
     /// Threads arrive at the cluster barrier. Without `release`, they release only what their fences cover.
     pub(super) fn cluster_arrive(&mut self, threads: Threads, release: bool) {
         let Some((site, warp, at)) = find(&mut self.ctas, threads) else { return };
-        let mut clock = if release { warp.release(at) } else { Clock::default() };
+        let mut clock = if release { warp.release(at, threads.mask) } else { Clock::default() };
         let Some(strand) = warp.strand(at) else { return };
         for fence in strand.fences.iter().filter(|f| f.scope >= Scope::Cluster && f.mask & threads.mask != 0)
         {
-            clock.join(&fence.clock);
+            clock.join(&fence.published.by(fence.mask & threads.mask));
         }
         let phase = self.clusters.entry(site.cluster).or_default();
         strand.at_cluster = Some(phase.arrive(&clock));
@@ -189,6 +196,22 @@ impl Engine {
         if semantics.releases() {
             warp.fence(at, threads.mask, scope);
         }
+    }
+
+    /// Threads pass a fence between the generic proxy and the async proxy. It orders the accesses that they know.
+    pub(super) fn proxy_fence(&mut self, threads: Threads, pc: u32, space: ProxySpace) {
+        let Some((.., warp, at)) = find(&mut self.ctas, threads) else { return };
+        if self.text == Text::Ptx {
+            self.findings.fence_executed(pc);
+            // Authors put a fence between an initialization and a copy that uses the object. PTX does not ask for it.
+            if self.initialized.remove(&(threads.cta, threads.warp)) {
+                self.findings.fence_orders(pc);
+            }
+        }
+        // Only the text of PTX shows if the author wrote the fence, so machine code needs no rows for each fence.
+        let pc = if self.text == Text::Ptx { pc } else { 0 };
+        let clock = warp.release(at, threads.mask);
+        warp.learn(at, &clock.fenced(ProxyFence { pc, cta: threads.cta, space }));
     }
 
     pub(super) fn exit(&mut self, threads: Threads) {
@@ -224,11 +247,11 @@ impl Engine {
             return;
         }
         let Some((_, warp, at)) = find(&mut self.ctas, touch.threads) else { return };
-        let own = touch.rule.release.map(|scope| Release { scope, site, clock: warp.release(at) });
+        let own = touch.rule.release.map(|scope| (scope, warp.publish(at)));
         let itself = (touch.rule.fenced && !fences.is_empty()).then(|| warp.tick());
         let scope = touch.rule.scope();
         for (lane, place) in places(touch.writes) {
-            let releases = released(&fences, 1 << lane, scope, site, itself, own.clone());
+            let releases = released(&fences, 1 << lane, scope, site, itself, own.as_ref());
             self.sync.write(place, touch.reads >> lane & 1 != 0, releases.into_iter());
         }
     }
@@ -236,6 +259,11 @@ impl Engine {
     /// Lanes initialize mbarrier objects. [`Engine::access`] handles the store itself.
     pub(super) fn init(&mut self, memory: Memory, address: u64, bits: u64) {
         self.sync.init(SyncPlace { memory, word: address / 4 }, bits);
+    }
+
+    /// Threads initialize mbarrier objects by an operation for it.
+    pub(super) fn initialized(&mut self, threads: Threads) {
+        self.initialized.insert((threads.cta, threads.warp));
     }
 
     /// A lane has executed an operation on an mbarrier object. `b` is the count, or for a wait the parity in
@@ -247,30 +275,33 @@ impl Engine {
             let learnt: Vec<Release> = self.sync.phase(place, b >> 31 & 1 != 0).cloned().collect();
             return self.acquire(touch.threads, touch.rule, site, learnt.iter());
         }
-        let own = touch.rule.release.map(|scope| Release { scope, site, clock: warp.release(at) });
+        let own = touch.rule.release.map(|scope| (scope, warp.publish(at)));
         let fences = self.fences(touch);
-        let releases = released(&fences, 1 << lane, touch.rule.scope(), site, None, own);
+        let releases = released(&fences, 1 << lane, touch.rule.scope(), site, None, own.as_ref());
         self.sync.arrive(place, op, b, releases.into_iter());
     }
 
     /// A thread starts a copy. Its accesses can race from now on until a thread has waited for the end of the
     /// copy.
-    pub(super) fn copy(&mut self, cycle: u64, copy: &CopyStart, to: (Memory, u64)) {
+    pub(super) fn copy(&mut self, cycle: u64, copy: &CopyStart, to: (Memory, u64), is_bulk: bool) {
         let asker = copy.lane as u8;
         let Some(cta) = self.ctas.get_mut(&copy.cta) else { return };
         let Some(warp) = cta.warps.get_mut(copy.warp as usize) else { return };
         let at = warp.together_with(asker);
-        let clock = warp.snapshot(at);
+        let clock = warp.snapshot(at, 1 << (asker & 31));
         warp.copies += 1;
         let time = warp.copies;
         let site = cta.site;
-        let (row, lane) = if copy.counted {
-            (row(copy.cta, copy.warp, 1), asker)
+        let row = |events| Row::new(copy.cta, copy.warp, events);
+        let (row, written, lane) = if copy.counted {
+            let published = if to.0 == Memory::Global { Events::Published } else { Events::Groups };
+            (row(Events::Groups), row(published), asker)
         } else {
             // These copies complete out of order, so copies of one thread use the lanes of the row in turn.
-            (row(copy.cta, copy.warp, 2), (time % 32) as u8)
+            (row(Events::Copies), row(Events::Copies), (time % 32) as u8)
         };
         let who = Accessor { row, together: 0, clock: &clock };
+        let proxy = if is_bulk { Proxy::Async } else { Proxy::Generic };
         let strength = if copy.atomic { Strength::Strong(None) } else { Strength::Weak };
         let party = Party {
             pc: copy.pc,
@@ -280,19 +311,15 @@ impl Engine {
             lane: asker,
             cycle,
             copy: true,
+            proxy,
             writes: false,
             strength: Strength::Weak,
         };
-        let written =
-            if copy.counted && to.0 == Memory::Global { self::row(copy.cta, copy.warp, 3) } else { row };
         let mut touch = |memory: Memory, address: u64, party: Party| {
             let row = if party.writes { written } else { row };
             for (word, bytes) in words(address, copy.bytes).take(copy.bytes as usize) {
                 let record = Record { party, row, lane, time, bytes, value: None };
-                let findings = &mut self.findings;
-                self.shadow.access(memory, word, record, &who, |kind, earlier| {
-                    findings.add(kind, earlier, &party, memory, 4 * word);
-                });
+                self.shadow.access(memory, word, record, &who, &mut self.findings);
             }
         };
         if let Some((memory, from)) = copy.from {
@@ -319,7 +346,8 @@ impl Engine {
     /// Threads wait until at most `most` of their last groups are pending. With `read`, a group counts as
     /// done when its source has been read.
     pub(super) fn wait_groups(&mut self, threads: Threads, most: u32, read: bool) {
-        let [copies, written] = [1, 3].map(|which| row(threads.cta, threads.warp, which));
+        let [copies, written] =
+            [Events::Groups, Events::Published].map(|events| Row::new(threads.cta, threads.warp, events));
         let Some((_, warp, at)) = find(&mut self.ctas, threads) else { return };
         for lane in lanes(threads.mask) {
             let groups = &mut warp.groups[lane];
@@ -334,16 +362,14 @@ impl Engine {
         }
     }
 
-    /// A thread requests an arrival after its earlier counted copies. The arrival also releases the thread's
-    /// earlier accesses.
+    /// A thread requests an arrival after its earlier counted copies. The arrival releases these copies only.
     pub(super) fn copy_arrival(&mut self, start: &CopyStart) {
         let CopyStart { number, cta, warp, .. } = *start;
         let lane = start.lane as u8;
         let Some(state) = self.ctas.get_mut(&cta) else { return };
         let Some(of) = state.warps.get_mut(warp as usize) else { return };
-        let at = of.together_with(lane);
-        let mut clock = of.release(at);
-        clock.raise(row(cta, warp, 1), 1 << (lane & 31), of.copies);
+        let mut clock = Clock::default();
+        clock.raise(Row::new(cta, warp, Events::Groups), 1 << (lane & 31), of.copies);
         self.copies.insert(number, Release { scope: Scope::Sys, site: state.site, clock });
     }
 
@@ -406,8 +432,10 @@ impl Engine {
         let Some((Site { cta, cluster }, warp, at)) = find(&mut self.ctas, touch.threads) else { return };
         let (row, time) = (warp.row, warp.time);
         let Some(strand) = warp.strand(at) else { return };
-        let who = Accessor { row, together, clock: &strand.clock };
         for lane in lanes(mask) {
+            // In PTX, threads of a warp run separately.
+            let together = if self.text == Text::Ptx { 1 << lane } else { together };
+            let who = Accessor { row, together, clock: &strand.clock };
             let party = Party {
                 pc: touch.pc,
                 cta,
@@ -416,6 +444,7 @@ impl Engine {
                 lane: lane as u8,
                 cycle: touch.cycle,
                 copy: false,
+                proxy: Proxy::Generic,
                 writes: touch.writes >> lane & 1 != 0,
                 strength: touch.rule.strength,
             };
@@ -426,10 +455,7 @@ impl Engine {
                 let kept = u128::MAX >> (128 - 8 * touch.bytes.clamp(1, 16));
                 let value = touch.values.map(|v| (v[lane] & kept).checked_shr(at).unwrap_or(0) as u32);
                 let record = Record { party, row, lane: lane as u8, time, bytes, value };
-                let findings = &mut self.findings;
-                self.shadow.access(touch.memory, word, record, &who, |kind: RaceKind, earlier| {
-                    findings.add(kind, earlier, &party, touch.memory, 4 * word);
-                });
+                self.shadow.access(touch.memory, word, record, &who, &mut self.findings);
             }
         }
     }

@@ -10,14 +10,59 @@ pub enum RaceKind {
     Scope,
     PlainAndAtomic,
     Plain,
+    /// An access of the async proxy after a write of the generic proxy, without a proxy fence between.
+    Proxy,
+    /// A write of the async proxy after a read of the generic proxy, without a proxy fence between.
+    ProxyWar,
+    /// Same as [`RaceKind::Proxy`], but a proxy fence of another CTA, or for the shared memory of one CTA, is between.
+    ProxyFar,
+    /// A read of global memory by the async proxy after a write of the generic proxy, without a proxy fence between.
+    ProxyGlobal,
+}
+
+/// Kinds of findings to report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RaceChecks {
+    /// Accesses that nothing orders, and scopes that are too narrow.
+    pub races: bool,
+    /// Missing proxy fences after a write.
+    pub proxies: bool,
+    /// Missing proxy fences after a read.
+    pub proxies_war: bool,
+}
+
+impl RaceChecks {
+    /// All checks without [`RaceChecks::proxies_war`], about which sources disagree.
+    pub const ALL: RaceChecks = RaceChecks { races: true, proxies: true, proxies_war: false };
+
+    pub fn any(self) -> bool {
+        self.races || self.proxies || self.proxies_war
+    }
+
+    pub fn includes(self, kind: RaceKind) -> bool {
+        match kind {
+            RaceKind::Scope | RaceKind::PlainAndAtomic | RaceKind::Plain => self.races,
+            RaceKind::Proxy | RaceKind::ProxyFar | RaceKind::ProxyGlobal => self.proxies,
+            RaceKind::ProxyWar => self.proxies_war,
+        }
+    }
 }
 
 impl RaceKind {
+    /// True if sources disagree, so that the finding need not be a bug.
+    pub const fn is_hint(self) -> bool {
+        matches!(self, RaceKind::ProxyFar | RaceKind::ProxyGlobal)
+    }
+
     pub const fn name(self) -> &'static str {
         match self {
             RaceKind::Scope => "scope",
             RaceKind::PlainAndAtomic => "plain and atomic",
             RaceKind::Plain => "plain",
+            RaceKind::Proxy => "proxy",
+            RaceKind::ProxyWar => "proxy, write after read",
+            RaceKind::ProxyFar => "proxy, fence for one CTA",
+            RaceKind::ProxyGlobal => "proxy, global memory",
         }
     }
 }
@@ -28,6 +73,10 @@ impl fmt::Display for RaceKind {
             RaceKind::Scope => "two atomics whose scopes do not include each other",
             RaceKind::PlainAndAtomic => "a plain access races with an atomic",
             RaceKind::Plain => "two plain accesses race",
+            RaceKind::Proxy => "no proxy fence between a write and a bulk copy",
+            RaceKind::ProxyWar => "no proxy fence between a read and a bulk copy that overwrites",
+            RaceKind::ProxyFar => "the proxy fence between an access and a bulk copy may be too narrow",
+            RaceKind::ProxyGlobal => "no proxy fence between a write to global memory and a bulk copy",
         })
     }
 }
@@ -60,6 +109,15 @@ impl Strength {
     }
 }
 
+/// Path of an access to memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Proxy {
+    /// Loads, stores, atomics, and copies of `cp.async` and `st.async`.
+    Generic,
+    /// Bulk copies and reductions.
+    Async,
+}
+
 /// Position of a thread with respect to scopes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Site {
@@ -89,6 +147,7 @@ pub struct Party {
     pub cycle: u64,
     /// True for an asynchronous copy, which runs in parallel with the thread that started it.
     pub copy: bool,
+    pub proxy: Proxy,
     pub writes: bool,
     /// Atomicity of the access, and the scope in which it is atomic.
     pub strength: Strength,
@@ -116,7 +175,26 @@ pub struct Finding {
 impl Finding {
     /// Advice to fix the race, depending on the scope that both threads share.
     pub fn advice(&self) -> String {
-        let Finding { kind, first, second, .. } = self;
+        let Finding { kind, first, second, memory, .. } = self;
+        let own = first.cta == second.cta && *memory == Memory::Shared(second.cta);
+        let space = match memory {
+            Memory::Global => "global",
+            Memory::Shared(_) if own => "shared::cta",
+            Memory::Shared(_) => "shared::cluster",
+        };
+        if matches!(kind, RaceKind::Proxy | RaceKind::ProxyWar | RaceKind::ProxyGlobal)
+            && first.cta == second.cta
+        {
+            return format!(
+                "put fence.proxy.async.{space} between them: in each thread of the first access before the barrier \
+                 that orders them, or in the thread of the copy after it"
+            );
+        }
+        if first.proxy != second.proxy && *kind != RaceKind::Plain {
+            return format!(
+                "put fence.proxy.async.{space} in the thread of the copy, after the barrier that orders them"
+            );
+        }
         if (first.copy || second.copy) && *kind != RaceKind::Scope {
             return "wait for the end of the copy: for its group (cp.async.wait_group) or its mbarrier object; \
                     other threads then also need a barrier"
@@ -136,7 +214,7 @@ impl Finding {
             RaceKind::PlainAndAtomic => {
                 format!("make both accesses atomic with scope {scope}, or order them: {order}")
             }
-            RaceKind::Plain => format!("order them: {order}"),
+            _ => format!("order them: {order}"),
         }
     }
 }
@@ -144,6 +222,8 @@ impl Finding {
 #[derive(Default)]
 pub(super) struct Findings {
     found: BTreeMap<(RaceKind, u32, u32), Finding>,
+    /// Proxy fences that were executed, by instruction. True if the fence ordered an access before a copy.
+    fences: BTreeMap<u32, bool>,
 }
 
 impl Findings {
@@ -158,6 +238,19 @@ impl Findings {
         let pair = (kind, first.pc.min(second.pc), first.pc.max(second.pc));
         let finding = || Finding { kind, first: *first, second: *second, memory, address, count: 0 };
         self.found.entry(pair).or_insert_with(finding).count += 1;
+    }
+
+    pub(super) fn fence_executed(&mut self, pc: u32) {
+        self.fences.entry(pc).or_default();
+    }
+
+    pub(super) fn fence_orders(&mut self, pc: u32) {
+        self.fences.insert(pc, true);
+    }
+
+    /// Proxy fences that ordered no access before a copy.
+    pub(super) fn idle_fences(&self) -> impl Iterator<Item = u32> {
+        self.fences.iter().filter(|(_, orders)| !**orders).map(|(pc, _)| *pc)
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Finding> {

@@ -20,7 +20,7 @@ mod warp;
 mod tests;
 
 pub use crate::observer::Memory;
-pub use finding::{Finding, Party, RaceKind, Strength};
+pub use finding::{Finding, Party, Proxy, RaceChecks, RaceKind, Strength};
 pub use rules::Text;
 
 use crate::observer::{Access, CoreEvent, Observer, Threads};
@@ -39,7 +39,12 @@ pub struct Races<'k> {
 
 impl<'k> Races<'k> {
     pub fn new(kernel: &'k Kernel, text: Text) -> Self {
-        Races { kernel, text, rules: rules::of(kernel, text), engine: Engine::default() }
+        Races { kernel, text, rules: rules::of(kernel, text), engine: Engine::new(text) }
+    }
+
+    /// Proxy fences that ordered no access before a copy, by instruction. Only in PTX.
+    pub fn idle_fences(&self) -> impl Iterator<Item = u32> {
+        self.engine.findings.idle_fences()
     }
 
     /// Findings, one per kind and pair of instructions, in this order.
@@ -77,7 +82,11 @@ impl Observer for Races<'_> {
             }
             CoreEvent::Accessed(access) => self.accessed(cycle, access),
             CoreEvent::CopyStarted(copy) => match copy.to {
-                Some(to) => self.engine.copy(cycle, copy, to),
+                Some(to) => {
+                    let instruction = self.kernel.instructions.get(copy.pc as usize);
+                    let is_bulk = instruction.is_some_and(|i| matches!(i.operation, Operation::BulkCopy(_)));
+                    self.engine.copy(cycle, copy, to, is_bulk);
+                }
                 None => self.engine.copy_arrival(copy),
             },
             CoreEvent::CopyDone(done) => self.engine.completed(done),
@@ -100,7 +109,10 @@ impl Races<'_> {
         let Some(instruction) = instruction.filter(|_| threads.mask != 0) else { return };
         let ordering = instruction.ordering;
         let control = match &instruction.operation {
-            Operation::Collective(_) => return self.engine.arrive(threads, Barrier::Warp, true),
+            // In machine code, a collective instruction may stand for one with `__syncwarp`.
+            Operation::Collective(_) if self.text == Text::Machine => {
+                return self.engine.arrive(threads, Barrier::Warp, true);
+            }
             Operation::Control(control) => control,
             _ => return,
         };
@@ -118,6 +130,7 @@ impl Races<'_> {
             Control::EndGroup => self.engine.end_group(threads),
             // A waiting thread executes nothing before its wait ends, so the wait may be recorded at issue.
             Control::WaitGroups { most, read } => self.engine.wait_groups(threads, *most, *read),
+            Control::ProxyFence(space) => self.engine.proxy_fence(threads, pc, *space),
             Control::Fence => {
                 if let Some(ordering) = ordering {
                     self.engine.fence(threads, ordering.semantics, ordering.scope);
@@ -172,6 +185,9 @@ impl Races<'_> {
             return;
         };
         self.engine.conflicts(&touch);
+        if op == Op::MbarInit {
+            self.engine.initialized(access.threads);
+        }
         for lane in lanes(access.threads.mask) {
             let b = access.operand.get(lane).map_or(0, |b| *b as u64);
             match op {

@@ -1,9 +1,9 @@
 //! Shadow memory: for each word, the accesses that a later access may conflict with.
 
-use super::clock::{Clock, Row};
-use super::finding::{Party, RaceKind, Strength};
+use super::clock::{Clock, ProxyFence, Row};
+use super::finding::{Findings, Party, Proxy, RaceKind, Strength};
 use crate::observer::Memory;
-use atoms_isa::Scope;
+use atoms_isa::{ProxySpace, Scope};
 use std::collections::HashMap;
 
 /// Limit for accesses kept per word. If more are unordered, the oldest one is dropped.
@@ -36,6 +36,24 @@ impl Accessor<'_> {
         (record.row == self.row && self.together >> (lane & 31) & 1 != 0)
             || self.clock.get(record.row, lane) >= record.time
     }
+}
+
+/// Kind of finding if no proxy fence is between two ordered accesses. `None` if none is needed.
+fn crosses(old: &Party, new: &Party, memory: Memory) -> Option<RaceKind> {
+    match (old.proxy, new.proxy, memory) {
+        (Proxy::Generic, Proxy::Async, Memory::Global) => {
+            (old.writes && !new.writes).then_some(RaceKind::ProxyGlobal)
+        }
+        (Proxy::Generic, Proxy::Async, _) if old.writes => Some(RaceKind::Proxy),
+        (Proxy::Generic, Proxy::Async, _) if new.writes => Some(RaceKind::ProxyWar),
+        _ => None,
+    }
+}
+
+/// True if the CTA of `new` executed the fence, and the fence covers the memory of every CTA involved.
+fn is_near(fence: &ProxyFence, old: &Party, new: &Party, memory: Memory) -> bool {
+    let own = old.cta == new.cta && memory == Memory::Shared(new.cta);
+    memory == Memory::Global || fence.cta == new.cta && (own || fence.space != ProxySpace::Cta)
 }
 
 fn includes(scope: Option<Scope>, one: &Party, other: &Party) -> bool {
@@ -86,14 +104,14 @@ pub(super) struct Shadow {
 }
 
 impl Shadow {
-    /// Records an access to one word, and reports each earlier access that conflicts with it.
+    /// Records an access to one word, and adds to `findings` each earlier access that conflicts with it.
     pub(super) fn access(
         &mut self,
         memory: Memory,
         word: u64,
         record: Record,
         who: &Accessor<'_>,
-        mut found: impl FnMut(RaceKind, &Party),
+        findings: &mut Findings,
     ) {
         let cell = match memory {
             Memory::Global => self.global.entry(word).or_default(),
@@ -110,7 +128,9 @@ impl Shadow {
         let new = &record.party;
         cell.records.retain(|old| {
             let overlap = old.bytes & record.bytes != 0;
-            let ordered = who.comes_after(old);
+            let same_instruction =
+                !new.copy && old.row == record.row && (old.party.pc, old.party.cycle) == (new.pc, new.cycle);
+            let ordered = same_instruction || who.comes_after(old);
             // If both store the same value, their order makes no difference.
             let same = old.value.is_some() && old.value == record.value && old.bytes == record.bytes;
             if overlap
@@ -118,9 +138,26 @@ impl Shadow {
                 && !same
                 && let Some(kind) = conflict(&old.party, new)
             {
-                found(kind, &old.party);
+                findings.add(kind, &old.party, new, memory, 4 * word);
             }
-            !(ordered && old.bytes & !record.bytes == 0 && stands_for(new, &old.party))
+            if overlap
+                && ordered
+                && let Some(kind) = crosses(&old.party, new, memory)
+            {
+                let mut fences = who.clock.fences(old.row, old.lane, old.time, memory).peekable();
+                if fences.peek().is_none() {
+                    findings.add(kind, &old.party, new, memory, 4 * word);
+                } else if !fences.fold(false, |near, fence| {
+                    findings.fence_orders(fence.pc);
+                    near || is_near(&fence, &old.party, new, memory)
+                }) {
+                    findings.add(RaceKind::ProxyFar, &old.party, new, memory, 4 * word);
+                }
+            }
+            // A read of the async proxy does not stand for accesses that later writes of this proxy must follow.
+            let stands_for = stands_for(new, &old.party)
+                && (new.proxy == Proxy::Generic || old.party.proxy == new.proxy || new.writes);
+            !(ordered && old.bytes & !record.bytes == 0 && stands_for)
         });
         if cell.records.len() >= MOST {
             cell.records.remove(0);

@@ -3,8 +3,8 @@
 use super::engine::{Engine, Rule, Touch};
 use super::finding::{RaceKind, Strength};
 use super::warp::Barrier;
-use crate::observer::{Memory, Threads};
-use atoms_isa::{Scope, Semantics};
+use crate::observer::{CopyStart, Memory, Threads};
+use atoms_isa::{ProxySpace, Scope, Semantics};
 use atoms_ops::Op;
 
 /// Data word, and the flag by which threads synchronize.
@@ -34,13 +34,19 @@ enum Step {
     Arrive(u64),
     /// The thread learns that the phase with this parity is complete.
     Waited(u64, bool),
+    /// Bulk copy from shared to global memory, or the other way, with a group; wait until all are complete.
+    CopyOut(u64),
+    CopyIn(u64),
+    CopiesDone,
+    /// Fence between the proxies.
+    Proxy(ProxySpace),
     Exit,
 }
 
 use Semantics::{AcqRel, Acquire, Relaxed, Release, Sc};
 use Step::{
-    Arrive, Atoms, Block, ClusterArrive, ClusterWait, Exch, Exit, Fence, Init, Load, Read, Store, Sts, Taken,
-    Waited, Write,
+    Arrive, Atoms, Block, ClusterArrive, ClusterWait, CopiesDone, CopyIn, CopyOut, Exch, Exit, Fence, Init,
+    Load, Proxy, Read, Store, Sts, Taken, Waited, Write,
 };
 
 fn strong(semantics: Semantics, scope: Scope) -> Rule {
@@ -89,6 +95,26 @@ fn found_in(memory: Memory, steps: &[(u32, u32, Step)]) -> Vec<RaceKind> {
             }
             ClusterWait => {
                 engine.cluster_wait(threads);
+                continue;
+            }
+            Proxy(space) => {
+                engine.proxy_fence(threads, pc as u32, space);
+                continue;
+            }
+            CopyOut(at) | CopyIn(at) => {
+                let (shared, global) = ((memory, at), (Memory::Global, (pc as u64 + 1) << 16));
+                let out = matches!(step, CopyOut(_));
+                let (from, to) = if out { (shared, global) } else { (global, shared) };
+                let (number, pc, bytes) = (pc as u64, pc as u32, 4);
+                let (from, to, lane) = (Some(from), Some(to), 0);
+                let start =
+                    CopyStart { number, pc, cta, warp, lane, from, to, bytes, atomic: false, counted: true };
+                engine.copy(number, &start, start.to.expect("a destination"), true);
+                engine.end_group(threads);
+                continue;
+            }
+            CopiesDone => {
+                engine.wait_groups(threads, 0, false);
                 continue;
             }
             Exit => {
@@ -410,6 +436,46 @@ fn threads_of_a_warp_are_in_order_while_they_are_together() {
         assert_eq!(engine.findings.iter().filter(|f| f.second.pc == 4).count(), 1);
         assert!(engine.findings.iter().all(|f| f.first.pc != 2));
     }
+}
+
+#[test]
+fn a_bulk_copy_needs_a_proxy_fence_after_generic_accesses() {
+    const FENCE: Step = Proxy(ProxySpace::Cta);
+    #[rustfmt::skip]
+    check(Memory::Shared(0), &[
+        ("no fence, same thread", &[(0, 0, Write(DATA)), (0, 0, CopyOut(DATA))], &[RaceKind::Proxy]),
+        ("fence, same thread", &[(0, 0, Write(DATA)), (0, 0, FENCE), (0, 0, CopyOut(DATA))], &[]),
+        ("fence of all memory", &[(0, 0, Write(DATA)), (0, 0, Proxy(ProxySpace::All)), (0, 0, CopyOut(DATA))], &[]),
+        ("fence of global memory", &[(0, 0, Write(DATA)), (0, 0, Proxy(ProxySpace::Global)), (0, 0, CopyOut(DATA))],
+            &[RaceKind::Proxy]),
+        ("fence before the write", &[(0, 0, FENCE), (0, 0, Write(DATA)), (0, 0, CopyOut(DATA))], &[RaceKind::Proxy]),
+        ("fence in the writer, before the barrier", &[
+            (0, 0, Write(DATA)), (0, 0, FENCE), (0, 0, Block), (0, 1, Block), (0, 1, CopyOut(DATA)),
+        ], &[]),
+        ("fence in the issuer, after the barrier", &[
+            (0, 0, Write(DATA)), (0, 0, Block), (0, 1, Block), (0, 1, FENCE), (0, 1, CopyOut(DATA)),
+        ], &[]),
+        ("fence in the issuer, before the barrier", &[
+            (0, 0, Write(DATA)), (0, 0, Block), (0, 1, FENCE), (0, 1, Block), (0, 1, CopyOut(DATA)),
+        ], &[RaceKind::Proxy]),
+        ("fence in one of two writers", &[
+            (0, 0, Write(DATA)), (0, 0, FENCE), (0, 1, Write(DATA + 4)), (0, 0, Block), (0, 1, Block),
+            (0, 0, CopyOut(DATA)), (0, 0, CopyOut(DATA + 4)),
+        ], &[RaceKind::Proxy]),
+        ("a fence does not replace the barrier", &[(0, 0, Write(DATA)), (0, 0, FENCE), (0, 1, CopyOut(DATA))],
+            &[RaceKind::Plain]),
+        ("write after write", &[(0, 0, Write(DATA)), (0, 0, CopyIn(DATA))], &[RaceKind::Proxy]),
+        ("write after read", &[(0, 0, Read(DATA)), (0, 0, CopyIn(DATA))], &[RaceKind::ProxyWar]),
+        ("read after read", &[(0, 0, Read(DATA)), (0, 0, CopyOut(DATA))], &[]),
+        ("generic accesses after a copy", &[
+            (0, 0, CopyIn(DATA)), (0, 0, CopiesDone), (0, 0, Read(DATA)), (0, 0, Write(DATA)),
+        ], &[]),
+        ("copy after copy", &[(0, 0, CopyIn(DATA)), (0, 0, CopiesDone), (0, 0, CopyOut(DATA))], &[]),
+        ("a copy does not hide the write from the next one", &[
+            (0, 0, Write(DATA)), (0, 0, Block), (0, 1, Block), (0, 0, FENCE), (0, 0, CopyOut(DATA)),
+            (0, 1, CopyOut(DATA)),
+        ], &[RaceKind::Proxy]),
+    ]);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::clock::{Clock, Row};
 use super::finding::Site;
+use super::rules::Text;
 use super::sync::{Release, merge};
 use crate::warp::LANES;
 use atoms_isa::Scope;
@@ -9,14 +10,33 @@ use atoms_isa::Scope;
 /// Limit for releasing fences kept per strand. Older fences are dropped.
 const FENCES: usize = 8;
 
-/// Fence that a strand has passed, with the clock that it releases.
+/// Events that threads of a strand make known to others.
+#[derive(Clone, Debug)]
+pub(super) struct Published {
+    clock: Clock,
+    /// Row and time of the warp, if each thread publishes only its own accesses.
+    own: Option<(Row, u32)>,
+}
+
+impl Published {
+    /// Events that the threads of `mask` make known.
+    pub(super) fn by(&self, mask: u32) -> Clock {
+        let mut clock = self.clock.clone();
+        if let Some((row, time)) = self.own.filter(|_| mask != 0) {
+            clock.raise(row, mask, time);
+        }
+        clock
+    }
+}
+
+/// Fence that a strand has passed, with the events that it releases.
 #[derive(Clone, Debug)]
 pub(super) struct Fence {
     pub(super) mask: u32,
     /// Threads whose accesses since the fence were all atomic.
     pub(super) last: u32,
     pub(super) scope: Scope,
-    pub(super) clock: Clock,
+    pub(super) published: Published,
 }
 
 /// Release that a strand has read but not acquired yet, with the scope of the read.
@@ -71,11 +91,12 @@ impl BarrierPhase {
     }
 }
 
-/// Threads of a warp that run together. Each instruction orders them with each other.
+/// Threads of a warp that run together. In machine code, each instruction orders them with each other.
 #[derive(Clone, Default)]
 pub(super) struct Strand {
     pub(super) mask: u32,
-    /// Clock for other threads. The strand's own threads are ordered anyway.
+    /// Events that all threads of the strand know. Each thread also knows its own, and in machine code those of all
+    /// threads of the strand.
     pub(super) clock: Clock,
     pub(super) fences: Vec<Fence>,
     open: Vec<Open>,
@@ -128,6 +149,7 @@ impl Strand {
 
 pub(super) struct Warp {
     pub(super) row: Row,
+    text: Text,
     /// Time of the warp. Increases whenever another thread may learn the current time.
     pub(super) time: u32,
     strands: Vec<Strand>,
@@ -138,10 +160,11 @@ pub(super) struct Warp {
 }
 
 impl Warp {
-    pub(super) fn new(row: Row, mask: u32) -> Warp {
+    pub(super) fn new(row: Row, mask: u32, text: Text) -> Warp {
         let strand = Strand { mask, ..Strand::default() };
         Warp {
             row,
+            text,
             time: 1,
             strands: vec![strand],
             sync: BarrierPhase::default(),
@@ -159,7 +182,7 @@ impl Warp {
         if let Some(at) = self.strands.iter().position(|s| s.mask == mask) {
             return at;
         }
-        let known = self.snapshots();
+        let known: Vec<_> = (0..self.strands.len()).map(|at| self.snapshot(at, 0)).collect();
         let (mut joined, mut rest) = (Strand { mask, ..Strand::default() }, Vec::new());
         for (mut strand, clock) in std::mem::take(&mut self.strands).into_iter().zip(known) {
             let inside = strand.mask & mask;
@@ -189,23 +212,39 @@ impl Warp {
         self.strands.get_mut(at)
     }
 
-    /// Clock of a strand, including its own accesses.
-    pub(super) fn snapshot(&self, at: usize) -> Clock {
-        let Some(strand) = self.strands.get(at) else { return Clock::default() };
-        let mut clock = strand.clock.clone();
-        clock.raise(self.row, strand.mask, self.time);
-        clock
+    /// Events that threads of a strand make known to others now.
+    fn current(&self, at: usize) -> Published {
+        let Some(strand) = self.strands.get(at) else {
+            return Published { clock: Clock::default(), own: None };
+        };
+        let published = Published { clock: strand.clock.clone(), own: Some((self.row, self.time)) };
+        match self.text {
+            Text::Ptx => published,
+            Text::Machine => Published { clock: published.by(strand.mask), own: None },
+        }
     }
 
-    fn snapshots(&self) -> Vec<Clock> {
-        (0..self.strands.len()).map(|at| self.snapshot(at)).collect()
+    /// Clock of the threads of `mask` in a strand, including their own accesses.
+    pub(super) fn snapshot(&self, at: usize, mask: u32) -> Clock {
+        self.current(at).by(mask)
     }
 
-    /// Same as [`Warp::snapshot`]; later accesses of the strand are not included.
-    pub(super) fn release(&mut self, at: usize) -> Clock {
-        let clock = self.snapshot(at);
+    /// Events that threads of a strand make known to others; their later accesses are not included.
+    pub(super) fn publish(&mut self, at: usize) -> Published {
+        let published = self.current(at);
         self.time += 1;
-        clock
+        published
+    }
+
+    /// Same as [`Warp::publish`], for the threads of `mask`.
+    pub(super) fn release(&mut self, at: usize, mask: u32) -> Clock {
+        self.publish(at).by(mask)
+    }
+
+    pub(super) fn learn(&mut self, at: usize, clock: &Clock) {
+        if let Some(strand) = self.strands.get_mut(at) {
+            strand.learn(clock);
+        }
     }
 
     /// Returns the current time of the warp, and advances it.
@@ -216,7 +255,7 @@ impl Warp {
     }
 
     pub(super) fn fence(&mut self, at: usize, mask: u32, scope: Scope) {
-        let clock = self.release(at);
+        let published = self.publish(at);
         let Some(strand) = self.strands.get_mut(at) else { return };
         // This fence covers everything that earlier fences of the same threads in a narrower or equal scope
         // covered.
@@ -224,15 +263,15 @@ impl Warp {
         if strand.fences.len() == FENCES {
             strand.fences.remove(0);
         }
-        strand.fences.push(Fence { mask, last: mask, scope, clock });
+        strand.fences.push(Fence { mask, last: mask, scope, published });
     }
 
-    /// Ends the threads of `mask`, and returns their clock. The remaining threads of the strand know the same
-    /// events.
+    /// Ends the threads of `mask`, and returns their clock.
     pub(super) fn exit(&mut self, at: usize, mask: u32) -> Clock {
-        let clock = self.release(at);
+        let known = self.snapshot(at, 0);
+        let clock = self.release(at, mask);
         if let Some(strand) = self.strands.get_mut(at) {
-            strand.clock = clock.clone();
+            strand.clock = known;
             strand.mask &= !mask;
         }
         self.strands.retain(|s| s.mask != 0);
@@ -248,18 +287,18 @@ pub(super) fn released(
     scope: Scope,
     site: Site,
     itself: Option<(Row, u32)>,
-    own: Option<Release>,
+    own: Option<&(Scope, Published)>,
 ) -> Vec<Release> {
     let mut releases = Vec::new();
     for fence in fences.iter().filter(|f| f.mask & mask != 0) {
-        let mut clock = fence.clock.clone();
+        let mut clock = fence.published.by(mask & fence.mask);
         if let Some((row, time)) = itself.filter(|_| fence.last & mask != 0) {
             clock.raise(row, mask, time);
         }
         merge(&mut releases, Release { scope: fence.scope.min(scope), site, clock });
     }
-    if let Some(own) = own {
-        merge(&mut releases, own);
+    if let Some((scope, own)) = own {
+        merge(&mut releases, Release { scope: *scope, site, clock: own.by(mask) });
     }
     releases
 }

@@ -14,7 +14,7 @@ use atoms_cosim::session::Tally;
 use atoms_cosim::usage::UsageReport;
 use atoms_isa::{Arch, Kernel};
 use atoms_ops::OPS;
-use atoms_sm::races::{Races, Text};
+use atoms_sm::races::{RaceChecks, Races, Text};
 use atoms_sm::{Buffer, Launch, Observer, Outcome, RunError, RunReport, SmConfig};
 use atoms_stimulus::configs::NamedConfig;
 
@@ -29,8 +29,8 @@ pub struct Checks {
     /// True to report uses of mbarrier objects and lanes that PTX leaves undefined. The RTL alone cannot
     /// report any.
     pub undefined: bool,
-    /// True to report races and scopes that are too narrow.
-    pub races: bool,
+    /// Races, narrow scopes and missing proxy fences to report.
+    pub races: RaceChecks,
 }
 
 #[derive(Debug)]
@@ -95,7 +95,7 @@ impl<'k> KernelJob<'_, 'k> {
         // PTX defines more ordering than machine code shows, so the race check depends on the text of the
         // kernel.
         let text = if kernel.of_ptx() { Text::Ptx } else { Text::Machine };
-        let mut races = checks.races.then(|| Races::new(kernel, text));
+        let mut races = checks.races.any().then(|| Races::new(kernel, text));
         let mut observers: Vec<&mut dyn Observer> = Vec::new();
         observers.extend(requests.as_mut().map(|requests| requests as &mut dyn Observer));
         observers.extend(races.as_mut().map(|races| races as &mut dyn Observer));
@@ -120,7 +120,7 @@ impl<'k> KernelJob<'_, 'k> {
             tally: session.tally(),
             usage,
             undefined: undefined.map(|(watch, requests)| UndefinedUses::new(watch, requests)),
-            races: races.as_ref().map(|races| RacesFound::new(kernel, races)),
+            races: races.as_ref().map(|races| RacesFound::new(kernel, races, checks.races)),
             files,
             kernel,
             launch,
@@ -135,8 +135,9 @@ impl KernelRun<'_> {
         self.undefined.as_ref().is_some_and(|undefined| !undefined.is_empty())
     }
 
+    /// True if a check of the order of accesses found an error, not only hints.
     pub fn has_races(&self) -> bool {
-        self.races.as_ref().is_some_and(|races| !races.is_empty())
+        self.races.as_ref().is_some_and(RacesFound::has_errors)
     }
 
     pub fn name_config(&mut self) {
@@ -247,11 +248,16 @@ impl KernelRun<'_> {
                 "  result     not checked: the launch file states no result (`expect`, docs/launch-files.md)"
             )?;
         }
-        if self.races.is_some() {
+        if let Some(races) = &self.races {
             writeln!(
                 text,
-                "  scopes     {}",
-                if self.has_races() { "races found, listed on stderr" } else { "no race found" }
+                "  order      {}{}",
+                if races.is_empty() { "no finding" } else { "findings are listed on stderr" },
+                if self.kernel.of_ptx() {
+                    ""
+                } else {
+                    "; order inside a warp is not visible in machine code"
+                }
             )?;
         }
         Ok(())

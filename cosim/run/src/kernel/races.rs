@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use atoms_isa::{Kernel, Scope, SourceLine};
-use atoms_sm::races::{Finding, Memory, Party, Races, Strength};
+use atoms_sm::races::{Finding, Memory, Party, RaceChecks, Races, Strength};
 use schemars::JsonSchema;
 use serde::Serialize;
 use textwrap::{WordSeparator, WordSplitter, WrapAlgorithm};
@@ -16,35 +16,72 @@ const SHOWN: usize = 16;
 #[derive(Debug)]
 pub struct RacesFound<'k> {
     kernel: &'k Kernel,
+    /// Errors, then hints.
     findings: Vec<Finding>,
+    /// Proxy fences that order nothing, by instruction.
+    idle_fences: Vec<u32>,
 }
 
 impl<'k> RacesFound<'k> {
-    pub fn new(kernel: &'k Kernel, races: &Races<'_>) -> Self {
-        RacesFound { kernel, findings: races.findings().cloned().collect() }
+    /// Takes the findings of these checks.
+    pub fn new(kernel: &'k Kernel, races: &Races<'_>, checks: RaceChecks) -> Self {
+        let findings = races.findings().filter(|finding| checks.includes(finding.kind));
+        let mut findings: Vec<_> = findings.cloned().collect();
+        findings.sort_by_key(|finding| finding.kind.is_hint());
+        let idle_fences = if checks.proxies { races.idle_fences().collect() } else { Vec::new() };
+        RacesFound { kernel, findings, idle_fences }
     }
 
+    /// True if there is neither an error nor a hint.
     pub fn is_empty(&self) -> bool {
-        self.findings.is_empty()
+        self.findings.is_empty() && self.idle_fences.is_empty()
     }
 
-    fn line(&self, party: &Party) -> Option<&'k SourceLine> {
-        self.kernel.source.get(party.pc as usize)
+    /// True if a finding is an error, not only a hint.
+    pub fn has_errors(&self) -> bool {
+        self.findings.iter().any(|finding| !finding.kind.is_hint())
     }
 
-    /// Formats each pair of instructions once, with its first occurrence.
+    fn has_hints(&self) -> bool {
+        !self.idle_fences.is_empty() || self.findings.iter().any(|finding| finding.kind.is_hint())
+    }
+
+    fn line(&self, pc: u32) -> Option<&'k SourceLine> {
+        self.kernel.source.get(pc as usize)
+    }
+
+    /// Formats each pair of instructions once, with its first occurrence. Hints follow the errors.
     pub fn text(&self) -> String {
-        let count = self.findings.len();
-        let pairs = if count == 1 { "pair of instructions" } else { "pairs of instructions" };
-        let mut text = format!("atoms: {} {pairs} that no synchronization orders:\n", grouped(count as u64));
+        let errors = self.findings.iter().filter(|finding| !finding.kind.is_hint()).count();
+        let (errors, hints) = self.findings.split_at(errors);
+        let mut text = String::new();
+        if !errors.is_empty() {
+            let pairs = if errors.len() == 1 { "pair of instructions" } else { "pairs of instructions" };
+            text += &format!(
+                "atoms: {} {pairs} without the order that they need:\n",
+                grouped(errors.len() as u64)
+            );
+            self.pairs(&mut text, errors);
+        }
+        if !self.has_hints() {
+            return text;
+        }
+        text += "atoms: hints; they may be no bugs:\n";
+        self.pairs(&mut text, hints);
+        for pc in &self.idle_fences {
+            text += "  a proxy fence that orders nothing: no bulk copy uses what threads accessed before\n";
+            self.instruction(&mut text, *pc);
+        }
+        text
+    }
+
+    fn pairs(&self, text: &mut String, findings: &[Finding]) {
         // Writing to a string cannot fail.
-        for finding in self.findings.iter().take(SHOWN) {
+        for finding in findings.iter().take(SHOWN) {
             let Finding { kind, first, second, memory, address, count } = finding;
             let _ = writeln!(text, "  {kind}, at {}", place(*memory, *address));
             for party in [first, second] {
-                if let Some(SourceLine { line, text: instruction, .. }) = self.line(party) {
-                    let _ = writeln!(text, "    line {line}: `{instruction}`");
-                }
+                self.instruction(text, party.pc);
                 let _ = writeln!(
                     text,
                     "      {}, CTA {} warp {} lane {}, cycle {}",
@@ -55,20 +92,25 @@ impl<'k> RacesFound<'k> {
                     grouped(party.cycle)
                 );
             }
-            wrap(&mut text, &finding.advice());
+            wrap(text, &finding.advice());
             if *count > 1 {
                 let _ = writeln!(text, "    and {} more like it", grouped(count - 1));
             }
         }
-        if count > SHOWN {
-            let _ = writeln!(text, "  and {} more pairs; --json prints all", count - SHOWN);
+        if findings.len() > SHOWN {
+            let _ = writeln!(text, "  and {} more pairs; --json prints all", findings.len() - SHOWN);
         }
-        text
+    }
+
+    fn instruction(&self, text: &mut String, pc: u32) {
+        if let Some(SourceLine { line, text: instruction, .. }) = self.line(pc) {
+            let _ = writeln!(text, "    line {line}: `{instruction}`");
+        }
     }
 
     pub fn result(&self) -> RacesResult<'_> {
         let party = |party: &Party| {
-            let line = self.line(party);
+            let line = self.line(party.pc);
             PartyResult {
                 line: line.map(|line| line.line),
                 instruction: line.map(|line| line.text.as_str()),
@@ -88,6 +130,7 @@ impl<'k> RacesFound<'k> {
         };
         let found = self.findings.iter().map(|finding| RaceResult {
             kind: finding.kind.name(),
+            hint: finding.kind.is_hint(),
             what: finding.kind.to_string(),
             advice: finding.advice(),
             memory: match finding.memory {
@@ -99,7 +142,12 @@ impl<'k> RacesFound<'k> {
             second: party(&finding.second),
             count: finding.count,
         });
-        RacesResult { pairs: self.findings.len(), found: found.collect() }
+        let idle_fences = self.idle_fences.iter().filter_map(|pc| self.line(*pc));
+        RacesResult {
+            pairs: self.findings.len(),
+            found: found.collect(),
+            idle_fences: idle_fences.map(|line| line.line).collect(),
+        }
     }
 }
 
@@ -107,11 +155,15 @@ impl<'k> RacesFound<'k> {
 pub struct RacesResult<'k> {
     pairs: usize,
     found: Vec<RaceResult<'k>>,
+    /// Lines of proxy fences that order nothing. Hints.
+    idle_fences: Vec<u32>,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct RaceResult<'k> {
     kind: &'static str,
+    /// True if the finding need not be a bug. Hints do not change the exit status.
+    hint: bool,
     what: String,
     advice: String,
     memory: MemoryResult,

@@ -3,7 +3,7 @@
 use super::args::{Args, Reading};
 use super::{Decoded, Failure};
 use crate::kernel::compute::{Compute, ComputeOp};
-use crate::kernel::control::{BlockBarrier, BranchCondition, Control, JumpBase, SyncWay};
+use crate::kernel::control::{BlockBarrier, BranchCondition, Control, JumpBase, ProxySpace, SyncWay};
 use crate::kernel::instruction::Operation;
 use crate::kernel::register::{Pred, PredSource};
 use crate::kernel::source::{Source, Value};
@@ -67,8 +67,13 @@ pub(super) fn membar(args: &mut Args<'_, '_>) -> Decoded<Operation> {
 pub(super) fn view_fence(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     args.require("VIEW")?;
     args.require("ASYNC")?;
-    args.ignore(&["S", "G", "T"]);
-    order(args)
+    let space = match (args.modifier("S"), args.modifier("G")) {
+        (true, false) => ProxySpace::Cluster,
+        (false, true) => ProxySpace::Global,
+        _ => ProxySpace::All,
+    };
+    args.ignore(&["T"]);
+    control(Control::ProxyFence(space))
 }
 
 pub(super) fn cache_control(args: &mut Args<'_, '_>) -> Decoded<Operation> {

@@ -129,6 +129,7 @@ pub(super) fn behind_fence(kernel: &Kernel, pc: usize) -> bool {
                     return true;
                 }
             }
+            Operation::Control(Control::ProxyFence(_)) => {}
             Operation::Control(Control::Branch { .. } | Control::SyncBarrier { .. }) => return false,
             _ if quiet(instruction) => continue,
             _ => return false,

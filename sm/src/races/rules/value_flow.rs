@@ -175,9 +175,9 @@ fn reads(instruction: &Instruction) -> Option<Vec<Name>> {
         Operation::Global(a) if !matches!(a.op, GlobalOp::Wide(_)) => {
             all(Address::Global(a.address), [a.rb, a.rc], a.size.bytes())
         }
-        Operation::Control(Control::Branch { .. } | Control::Exit | Control::Fence | Control::Nop) => {
-            Vec::new()
-        }
+        Operation::Control(
+            Control::Branch { .. } | Control::Exit | Control::Fence | Control::ProxyFence(_) | Control::Nop,
+        ) => Vec::new(),
         _ => return None,
     })
 }

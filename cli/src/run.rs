@@ -117,7 +117,7 @@ impl Report<'_> {
         let is_report = match &run.outcome {
             Ok(_) => true,
             Err(RunError::Port(failure)) => failure.is_finding(),
-            Err(RunError::Kernel(_)) => false,
+            Err(RunError::Kernel(error)) => error.deadlock().is_some(),
         };
         if !(self.args.json && is_report) {
             let undefined = run.undefined.as_ref().filter(|_| run.has_undefined()).map(UndefinedUses::text);
@@ -146,6 +146,10 @@ impl Report<'_> {
                 Ok(Verdict::Disagree)
             }
             Err(RunError::Port(failure)) => Err(CliError::of(failure)),
+            Err(RunError::Kernel(error)) if error.deadlock().is_some() => {
+                self.print_failure(run, &lines)?;
+                Ok(Verdict::Disagree)
+            }
             Err(RunError::Kernel(error)) => Err(message!("{error}")),
         }
     }

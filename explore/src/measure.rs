@@ -125,10 +125,7 @@ impl TrialError {
             TrialError::GivenUp(_) | TrialError::Wrong(_) => true,
             TrialError::Kernel(error) => matches!(
                 **error,
-                KernelError::Deadlock { .. }
-                    | KernelError::WaitsForEver { .. }
-                    | KernelError::Budget { .. }
-                    | KernelError::Fault { .. }
+                KernelError::Deadlock { .. } | KernelError::Budget { .. } | KernelError::Fault { .. }
             ),
             TrialError::Run(failure) => failure.is_finding(),
         }

@@ -40,7 +40,8 @@ pub use kernel::number::{
 };
 pub use kernel::order::{Ordering, Scope, Semantics};
 pub use kernel::program::{
-    CompiledBank, DRIVER_CODE, Kernel, KernelParam, ModuleVariable, Program, SourceLine, UnreadKernel,
+    CompiledBank, DRIVER_CODE, Kernel, KernelParam, ModuleVariable, Program, SharedVariable, SourceLine,
+    UnreadKernel,
 };
 pub use kernel::register::{BarrierRegister, Pred, PredSource, Reg, UReg};
 pub use kernel::source::{ConstAddress, ConstIndex, HalfSelect, Source, Value};

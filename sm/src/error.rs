@@ -1,5 +1,5 @@
+use crate::deadlock::DeadlockReport;
 use crate::launch::LaunchError;
-use atoms_isa::Arch;
 use atoms_ops::Fault;
 use std::fmt;
 
@@ -64,35 +64,26 @@ pub enum KernelError {
     #[error("threads ran past the end of the kernel; its last instruction is {place}")]
     RanOff { place: InstructionPlace },
     #[error(
-        "kernel `{kernel}` has not ended after {cycles} cycles; raise `cycle_budget` if that is too few:{}",
-        standing(warps)
+        "kernel `{kernel}` has not ended after {} cycles; raise `cycle_budget` if that is too few:{}",
+        report.cycle,
+        report.objects()
     )]
-    Budget { kernel: String, cycles: u64, warps: Vec<WarpStanding> },
-    /// Deadlock: every thread waits for another one.
-    #[error(
-        "kernel `{kernel}` cannot go on at cycle {cycles}: every thread waits for another thread:{}",
-        standing(warps)
-    )]
-    Deadlock { kernel: String, cycles: u64, warps: Vec<WarpStanding> },
-    /// Livelock: threads poll for a change that no thread can make any more.
-    #[error(
-        "kernel `{kernel}` cannot go on at cycle {cycles}: nothing but registers has changed for {quiet} cycles, and \
-         every thread waits or repeats itself{}:{}",
-        together(*in_step),
-        standing(warps)
-    )]
-    WaitsForEver {
-        kernel: String,
-        cycles: u64,
-        /// Cycles since the last change that another thread could see.
-        quiet: u64,
-        /// Architecture, if threads wait to reconverge with threads of their warp that repeat themselves and
-        /// the architecture does not let them continue alone. Only before sm_70; otherwise `None`.
-        in_step: Option<Arch>,
-        warps: Vec<WarpStanding>,
-    },
+    Budget { kernel: String, report: Box<DeadlockReport> },
+    /// Deadlock or livelock: every thread waits for another one, or polls for a change that no thread can make
+    /// any more.
+    #[error("kernel `{kernel}` cannot go on at cycle {}: {}", report.cycle, report.text())]
+    Deadlock { kernel: String, report: Box<DeadlockReport> },
     #[error("the port sent a response with tag {tag}, but no request in flight has this tag")]
     StrayResponse { tag: u8 },
+}
+
+impl KernelError {
+    pub fn deadlock(&self) -> Option<&DeadlockReport> {
+        match self {
+            KernelError::Deadlock { report, .. } => Some(report),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,14 +114,6 @@ pub struct UnsupportedInstruction {
     pub class: String,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WarpStanding {
-    pub place: InstructionPlace,
-    pub pc: u32,
-    pub mask: u32,
-    pub waiting: String,
-}
-
 /// One entry per class: the first instruction, and the lines of the others.
 fn listed(instructions: &[UnsupportedInstruction]) -> String {
     let mut classes: Vec<(&UnsupportedInstruction, Vec<String>)> = Vec::new();
@@ -148,34 +131,4 @@ fn listed(instructions: &[UnsupportedInstruction]) -> String {
         }
     };
     classes.into_iter().map(entry).collect()
-}
-
-fn together(in_step: Option<Arch>) -> String {
-    in_step.map_or(String::new(), |arch| {
-        format!(
-            "; on {arch}, threads that wait at SYNC continue only together with the other threads of their warp, so these \
-             must not wait for anything after the SYNC (from sm_70 on, the threads of a warp are independent)"
-        )
-    })
-}
-
-fn standing(warps: &[WarpStanding]) -> String {
-    let mut text = String::new();
-    for (at, w) in warps.iter().enumerate() {
-        let WarpStanding {
-            place: InstructionPlace { cta, warp, line, text: instruction, .. },
-            pc,
-            mask,
-            waiting,
-        } = w;
-        // Many threads wait at one mbarrier object. Its fields are printed only for the first of them.
-        let told = warps[..at].iter().any(|other| (other.place.cta, &other.waiting) == (*cta, waiting));
-        let waiting = match waiting.split_once(": ") {
-            Some((what, _)) if told => what,
-            _ => waiting,
-        };
-        let place = format!("at {pc} (line {line}: `{instruction}`)");
-        text += &format!("\n  CTA {cta} warp {warp} lanes {mask:#010x} {place}, {waiting}");
-    }
-    text
 }

@@ -13,6 +13,7 @@
 mod compute;
 mod config;
 mod core;
+mod deadlock;
 mod error;
 mod launch;
 mod memory;
@@ -30,7 +31,10 @@ mod warp;
 pub use atoms_model::MemoryPort;
 pub use config::SmConfig;
 pub use core::{run, run_observed};
-pub use error::{KernelError, RunError, UnsupportedInstruction, WarpStanding};
+pub use deadlock::{
+    BlockedObject, DeadlockReport, Hint, HintCause, WaitEdge, WaitObject, WaitPlace, WarpLanes,
+};
+pub use error::{KernelError, RunError, UnsupportedInstruction};
 pub use launch::{Element, Expectation, Launch, LaunchError, Order, Outcome, Param, ParamKind};
 pub use observer::{Access, CopyDone, CopyStart, CoreEvent, Observer, Threads};
 pub use profile::{InstructionProfile, MOST_PASSES};

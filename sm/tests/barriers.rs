@@ -541,11 +541,9 @@ fn waits_that_cannot_end_are_reported_with_what_is_missing() {
         head,
         &[
             "nothing but registers has changed for",
-            "CTA 0 warp 0 lanes 0xffffffff",
-            "CTA 0 warp 1 lanes 0xffffffff",
+            "CTA 0 mbarrier at 0x400 (0x00000400): warps 0-1 wait for parity 0",
             "SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R1], R5",
-            "mbarrier 0x00000400: phase parity 0, 3 of 64 arrivals pending, tx-count 512",
-            "3 of 64 arrivals and 512 bytes or copies outstanding",
+            "phase parity 0, 3 of 64 arrivals pending, 512 bytes outstanding",
         ],
     );
     // One warp waits for an arrival, the other waits for the first one at a barrier.
@@ -553,7 +551,11 @@ fn waits_that_cannot_end_are_reported_with_what_is_missing() {
         "sm_90a",
         &wait("ISETP.GT.U32.AND P1, PT, R0, 0x1f, PT ;\n@P1 BAR.SYNC 0x1 ;"),
         head,
-        &["64 of 64 arrivals outstanding", "waiting at block barrier 1"],
+        &[
+            "64 of 64 arrivals pending",
+            "block barrier 1: warp 1 waits",
+            "warp 1 waits at block barrier 1 for warp 0",
+        ],
     );
     // With a time hint of 10 ms, in the code that compilers emit.
     failure(
@@ -569,11 +571,16 @@ fn waits_that_cannot_end_are_reported_with_what_is_missing() {
          @!P6 STS.64 [0x8], R2 ;\nBAR.SYNC 0x0 ;\n@P6 ATOMS.ARRIVE.64 R4, [0x8] ;\n.L_x_0:\nLDS R4, [0xc] ;\n\
          LOP3.LUT P2, RZ, R4, 0x80000000, RZ, 0x48, !PT ;\n@!P2 BRA `(.L_x_0) ;",
         head,
-        &["nothing but registers", "mbarrier 0x00000008: phase parity 0, 1 of 64 arrivals pending"],
+        &["nothing but registers", "(0x00000008)", "phase parity 0, 1 of 64 arrivals pending"],
     );
     // Cluster barrier at which not all threads arrive.
     let lines = "S2R R20, SR_CgaCtaId ;\nISETP.EQ.AND P0, PT, R20, 0x1, PT ;\n@P0 BAR.SYNC 0x0, 0x40 ;\nUCGABAR_ARV ;\nUCGABAR_WAIT ;";
-    failure("sm_90a", lines, CLUSTER, &["every thread waits for another", "waiting at the cluster barrier"]);
+    failure(
+        "sm_90a",
+        lines,
+        CLUSTER,
+        &["every thread waits for another", "CTA 0 cluster barrier: warp 0 waits", "for CTA 1 warp 0"],
+    );
 }
 
 /// Programs that poll for long but end.

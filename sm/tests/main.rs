@@ -3,6 +3,7 @@
 mod barriers;
 mod collective;
 mod corpus;
+mod deadlocks;
 mod differential;
 mod early;
 mod errors;

@@ -62,6 +62,8 @@ pub struct Kernel {
     pub local: u32,
     pub params: Option<Vec<KernelParam>>,
     pub variables: Vec<ModuleVariable>,
+    /// Variables in shared memory, in order of their addresses. Only PTX names them.
+    pub shared_variables: Vec<SharedVariable>,
     /// Names of functions that the listing calls but does not contain, such as `vprintf`. Function number i
     /// has the address `DRIVER_CODE + 16 * i` ([`DRIVER_CODE`]).
     pub driver_functions: Arc<[String]>,
@@ -89,6 +91,14 @@ pub struct ModuleVariable {
     pub address: u64,
     pub bytes: Vec<u8>,
     pub constant: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedVariable {
+    pub name: String,
+    /// Offset in the shared memory of the CTA.
+    pub address: u32,
+    pub bytes: u32,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -124,6 +124,7 @@ impl Program {
                 local: 0,
                 params: None,
                 variables: placed.variables,
+                shared_variables: Vec::new(),
                 driver_functions: driver_functions.clone(),
                 directives: Directives::default(),
             });

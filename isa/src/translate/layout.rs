@@ -2,7 +2,7 @@
 
 use super::unit::Home;
 use crate::arch::Arch;
-use crate::kernel::program::{KernelParam, ModuleVariable};
+use crate::kernel::program::{KernelParam, ModuleVariable, SharedVariable};
 use crate::ptx::{
     CONSTANTS, Function, GLOBALS, Initial, Module, Operand, PtxInstruction, StateSpace, Symbol, Variable,
 };
@@ -83,6 +83,8 @@ pub(super) struct KernelLayout {
     pub(super) shared: u32,
     pub(super) local: u32,
     pub(super) params: Vec<KernelParam>,
+    /// Variables in shared memory that have a size.
+    pub(super) variables: Vec<SharedVariable>,
 }
 
 /// Assigns addresses to the variables of a kernel after inlining.
@@ -102,7 +104,7 @@ pub(super) fn kernel_variables(
     let mut shared = 0_u32;
     let mut local = 0_u32;
     let mut param = 0_u32;
-    let mut params = Vec::new();
+    let (mut params, mut variables) = (Vec::new(), Vec::new());
     let mut open: Vec<(Symbol, u32)> = Vec::new();
     for (symbol, variable) in of_module.chain(of_kernel) {
         let align = variable.align.max(1);
@@ -120,7 +122,9 @@ pub(super) fn kernel_variables(
                 if matches!(symbol, Symbol::Local(_)) || named.contains(&symbol) =>
             {
                 shared = shared.saturating_add(align - 1) / align * align;
-                homes.insert(symbol, Home::Shared(arch.shared_origin().saturating_add(shared)));
+                let address = arch.shared_origin().saturating_add(shared);
+                homes.insert(symbol, Home::Shared(address));
+                variables.push(SharedVariable { name: variable.name.into(), address, bytes });
                 shared = shared.saturating_add(bytes);
             }
             (StateSpace::Local | StateSpace::Param, Some(bytes)) => {
@@ -139,7 +143,7 @@ pub(super) fn kernel_variables(
     for (symbol, _) in open {
         homes.insert(symbol, Home::Shared(arch.shared_origin().saturating_add(shared)));
     }
-    KernelLayout { homes, shared, local, params }
+    KernelLayout { homes, shared, local, params, variables }
 }
 
 fn symbols(i: &PtxInstruction<'_>) -> Vec<Symbol> {

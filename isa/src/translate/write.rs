@@ -86,6 +86,7 @@ pub(super) fn kernel<'t>(
     done.shared = Some(places.shared);
     done.local = places.local;
     done.params = Some(places.params);
+    done.shared_variables = places.variables;
     done.variables.clone_from(&layout.variables);
     Ok(done)
 }
@@ -438,6 +439,7 @@ fn finish(mut unit: FunctionUnit<'_, '_>, kernel: &Function<'_>) -> Kernel {
         local: 0,
         params: None,
         variables: Vec::new(),
+        shared_variables: Vec::new(),
         driver_functions: [].into(),
         directives: kernel.directives,
     }

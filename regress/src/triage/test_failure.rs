@@ -92,7 +92,7 @@ fn kernel_met(error: &KernelError) -> Option<&'static str> {
         KernelError::Access { what, .. } => what,
         KernelError::RanOff { .. } => "ran off",
         KernelError::Budget { .. } => "budget",
-        KernelError::Deadlock { .. } | KernelError::WaitsForEver { .. } => "deadlock",
+        KernelError::Deadlock { .. } => "deadlock",
         KernelError::StrayResponse { .. } => "stray response",
     })
 }

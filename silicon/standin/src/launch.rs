@@ -159,7 +159,7 @@ fn ending(error: &KernelError) -> Result<Ending, Refusal> {
         KernelError::Resources { .. } | KernelError::AllocationRefused { .. } => {
             return Err(Refusal::new(LAUNCH_OUT_OF_RESOURCES, error.to_string()));
         }
-        KernelError::Budget { .. } | KernelError::Deadlock { .. } | KernelError::WaitsForEver { .. } => {
+        KernelError::Budget { .. } | KernelError::Deadlock { .. } => {
             return Ok(Ending::Never);
         }
         KernelError::Fault { fault: Fault::Misaligned, .. } => MISALIGNED_ADDRESS,

@@ -273,6 +273,14 @@ impl Core<'_> {
         if let Some(pc) = pc.filter(|_| transfer.reply != Reply::Flushed) {
             self.profile.cluster_answered(pc, transfer.op);
         }
+        if transfer.op.is_mbarrier() {
+            let warp = match transfer.origin {
+                Origin::Lane { warp, .. } => Some(warp),
+                Origin::Copy(number) => self.copies.copy(number).map(|copy| copy.asker.warp),
+            };
+            let place = (transfer.place.slot, transfer.place.offset());
+            self.log.apply(place, (transfer.op, transfer.b as u64), pc, warp);
+        }
         match transfer.origin {
             Origin::Lane { warp: slot, .. } if self.lane_answered(answer) => {
                 if let Some(warp) = self.warps[slot].as_deref_mut() {

@@ -7,10 +7,7 @@ use crate::memory::SharedPlace;
 use crate::port::{Address, Origin, Request, RequestOperands, Transfer};
 use crate::warp::{Busy, LANES, Wait, Warp, lanes, select};
 use atoms_isa::{BarrierAccess, Path, Source};
-use atoms_model::mbarrier::MbarObject;
 use atoms_ops::{Op, Size};
-use std::collections::BTreeSet;
-use std::fmt::Write;
 
 /// Limit in cycles for a try-wait or a sleep in a diverged warp: other threads of the warp may have to
 /// complete the phase. [CHOSEN: PTX leaves the limit to the implementation]
@@ -82,6 +79,7 @@ impl Core<'_> {
                 let object = request.address.sum(lane) & !7;
                 if self.objects.contains(&(slot, object)) {
                     warp.asked.address[lane] = object;
+                    warp.asked.pc[lane] = request.pc;
                     warp.asked.open |= 1 << lane;
                 }
             }
@@ -162,36 +160,6 @@ impl Core<'_> {
             }
         }
     }
-
-    /// For messages: describes the mbarrier objects that the lanes of `mask` wait for. `word` reads memory.
-    pub(super) fn open_questions(
-        &self,
-        warp: &Warp,
-        mask: u32,
-        word: &dyn Fn(u32, u32) -> u32,
-    ) -> Option<String> {
-        let open = mask & warp.asked.open;
-        let objects: BTreeSet<u32> = lanes(open).map(|l| warp.asked.address[l]).collect();
-        let mut text = String::new();
-        for address in objects {
-            let bits = self.read_object(warp.cta_slot, address, word)?;
-            let separator = if text.is_empty() { "" } else { "; " };
-            let state = if self.kernel.arch.number() < 90 { sm_80_object(bits) } else { object(bits) };
-            let _ = write!(text, "{separator}for mbarrier {address:#010x}: {state}");
-        }
-        (!text.is_empty()).then_some(text)
-    }
-
-    fn read_object(&self, slot: usize, address: u32, word: &dyn Fn(u32, u32) -> u32) -> Option<u64> {
-        let allocation = self.table.allocation(slot)?;
-        let offset = address & 0xff_ffff;
-        if !offset.is_multiple_of(8) || offset.checked_add(8)? > allocation.bytes {
-            return None;
-        }
-        let first = offset / 4;
-        let at = |n: u32| u64::from(word(allocation.base + n / self.geometry.banks, n % self.geometry.banks));
-        Some(at(first) | at(first + 1) << 32)
-    }
 }
 
 /// Records the mbarrier object and the phase parity that each lane tests, for later sleeps and for error
@@ -200,34 +168,11 @@ fn note_question(warp: &mut Warp, request: &Request) {
     let asked = &mut warp.asked;
     for lane in lanes(request.mask) {
         asked.address[lane] = request.address.sum(lane);
+        asked.pc[lane] = request.pc;
         let odd = (request.operands.b[lane] >> 31) as u32 & 1;
         asked.parity = (asked.parity & !(1 << lane)) | odd << lane;
     }
     if request.op == Op::MbarTryWait {
         asked.tried |= request.mask;
     }
-}
-
-fn object(bits: u64) -> String {
-    let object = MbarObject::decode(bits);
-    let mut missing = Vec::new();
-    if object.pending != 0 {
-        missing.push(format!("{} of {} arrivals", object.pending, object.expected));
-    }
-    if object.tx != 0 {
-        missing.push(format!("{} bytes or copies", object.tx));
-    }
-    let missing = if missing.is_empty() { "nothing".into() } else { missing.join(" and ") };
-    format!("{object}; {missing} outstanding")
-}
-
-/// Describes the two words of an object of sm_80 to sm_89 (spec 6.2.1).
-fn sm_80_object(bits: u64) -> String {
-    let (low, high) = (bits as u32, (bits >> 32) as u32);
-    let expected = 0x4000_0000_u32.wrapping_sub(low);
-    let pending = 0x8000_0000_u32.wrapping_sub(high & 0x7fff_ffff);
-    let phase = high >> 31;
-    format!(
-        "phase parity {phase}, {pending} of {expected} arrivals pending; {pending} of {expected} arrivals outstanding"
-    )
 }

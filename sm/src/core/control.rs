@@ -368,10 +368,12 @@ impl Core<'_> {
         if let Some((vote, holds)) = vote {
             barrier.vote(vote, holds.count_ones(), mask.count_ones());
         }
+        let threads = if mask == warp.live { 32 } else { mask.count_ones() };
+        barrier.total = barrier.total.saturating_add(threads);
         if block.wait {
             self.wait(warp, index, mask, Wait::Block(id as u8));
         } else {
-            barrier.arrived += if mask == warp.live { 32 } else { mask.count_ones() };
+            barrier.arrived += threads;
         }
         Ok(Then::Barriers)
     }

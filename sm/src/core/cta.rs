@@ -9,6 +9,8 @@ pub(crate) struct Barrier {
     pub(crate) arrived: u32,
     /// Number of threads expected. `None` for all live threads of the CTA.
     pub(crate) expected: Option<u32>,
+    /// Threads that have arrived since the start of the CTA, in all phases.
+    pub(crate) total: u32,
     /// Vote of the barrier: kind of combination, number of threads that arrived with a predicate, number of
     /// true predicates.
     votes: Option<(BarrierVote, u32, u32)>,
@@ -85,7 +87,7 @@ impl Cta {
             };
             if complete {
                 let outcome = barrier.outcome();
-                *barrier = Barrier::default();
+                *barrier = Barrier { total: barrier.total, ..Barrier::default() };
                 for slot in &self.warps {
                     if let Some(warp) = warps[*slot].as_deref_mut() {
                         if let Some(outcome) = outcome {

@@ -1,8 +1,44 @@
-//! Describes for error messages where the threads are and what they wait for.
+//! Finds the objects at which the threads of a run wait, for reports.
 
 use super::Core;
-use crate::error::{InstructionPlace, WarpStanding};
-use crate::warp::{Wait, Warp};
+use super::releasers::Act;
+use crate::deadlock::{
+    BlockedObject, DeadlockReport, Hint, HintCause, Releaser, WaitEdge, WaitObject, WaitPlace, WarpLanes,
+    waits,
+};
+use crate::error::InstructionPlace;
+use crate::warp::{Wait, Warp, lanes};
+use atoms_model::mbarrier::MbarObject;
+use atoms_ops::Op;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Object, identified by CTA slot (cluster number for a cluster barrier) and its number or address.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum ObjectKey {
+    Mbarrier(usize, u32),
+    Block(usize, u8),
+    Cluster(u32),
+    Warp(usize, String),
+    Running(usize),
+}
+
+/// Threads of a split that wait at one object.
+pub(super) struct Agent {
+    pub(super) slot: usize,
+    pub(super) cta_slot: usize,
+    /// Index of the split.
+    pub(super) index: usize,
+    pub(super) mask: u32,
+    /// Instruction at which the threads continue.
+    pub(super) pc: u32,
+    /// Instruction that waits.
+    waits_at: u32,
+    pub(super) key: ObjectKey,
+    threads: WarpLanes,
+}
+
+/// Reads a word of shared memory by row and bank.
+type ReadWord<'r> = &'r dyn Fn(u32, u32) -> u32;
 
 impl Core<'_> {
     pub(super) fn place(&self, slot: usize, pc: u32) -> InstructionPlace {
@@ -20,7 +56,7 @@ impl Core<'_> {
 
     /// True if threads wait to reconverge with running threads of their warp and may not continue alone. Only
     /// before sm_70.
-    pub(super) fn held_back(&self) -> bool {
+    fn held_back(&self) -> bool {
         let held = |warp: &Warp| {
             let converging = warp.splits.iter().any(|s| matches!(s.wait, Wait::Convergence(_)));
             converging && warp.splits.iter().any(|s| s.wait == Wait::Ready)
@@ -28,46 +64,268 @@ impl Core<'_> {
         self.warps.iter().flatten().any(|warp| !warp.independent && held(warp))
     }
 
-    pub(super) fn standing(&self, word: &dyn Fn(u32, u32) -> u32) -> Vec<WarpStanding> {
-        let each = self.warps.iter().enumerate().filter_map(|(slot, w)| Some((slot, w.as_deref()?)));
-        each.flat_map(|(slot, warp)| {
-            warp.splits.iter().map(move |split| {
-                // Report the instruction that made the pending request.
-                let request = self.requests[slot].as_ref().filter(|r| split.mask & r.mask != 0);
-                let pc = request.map_or(split.pc, |r| r.pc);
-                let place = self.place(slot, pc);
-                let question = self.open_questions(warp, split.mask, word);
-                let waiting = match (request, split.wait) {
-                    (Some(_), _) | (None, Wait::Ready) if question.is_some() => {
-                        format!("waiting {}", question.unwrap_or_default())
-                    }
-                    (Some(request), _) if request.in_flight => {
-                        "waiting for the response of the unit".to_string()
-                    }
-                    (Some(_), _) => "waiting until the unit accepts its request".to_string(),
-                    (None, Wait::Ready) if warp.remote > 0 => {
-                        "waiting for another CTA of the cluster".to_string()
-                    }
-                    (None, Wait::Ready) => "ready".to_string(),
-                    (None, Wait::Until(end)) => format!("suspended until cycle {end}"),
-                    (None, Wait::Convergence(barrier)) => {
-                        format!("waiting at convergence barrier B{barrier}")
-                    }
-                    (None, Wait::WarpSync { mask, .. }) => {
-                        format!("waiting for lanes {mask:#010x} at WARPSYNC")
-                    }
-                    (None, Wait::Collective { mask, .. }) => {
-                        format!("waiting for lanes {mask:#010x} to execute the same instruction")
-                    }
-                    (None, Wait::Block(id)) => format!("waiting at block barrier {id}"),
-                    (None, Wait::Groups(most)) => {
-                        format!("waiting until at most {most} groups of copies are pending")
-                    }
-                    (None, Wait::Cluster) => "waiting at the cluster barrier".to_string(),
-                };
-                WarpStanding { place, pc, mask: split.mask, waiting }
+    /// Reports the objects at which threads wait. `quiet` is the number of cycles without a change, for a
+    /// livelock.
+    pub(super) fn deadlock(&self, word: ReadWord<'_>, quiet: Option<u64>) -> Box<DeadlockReport> {
+        let agents = self.agents();
+        let mut at: BTreeMap<&ObjectKey, Vec<usize>> = BTreeMap::new();
+        agents.iter().enumerate().for_each(|(index, agent)| at.entry(&agent.key).or_default().push(index));
+        let keys: Vec<&ObjectKey> = at.keys().copied().collect();
+        let acts: Vec<Vec<Act>> = agents.iter().map(|agent| self.acts(agent)).collect();
+        let (mut blocked, mut hints, mut releasers) = (Vec::new(), Vec::new(), Vec::new());
+        for (key, waiters) in &at {
+            let object = self.object(key, &agents[waiters[0]], word);
+            let released = self.releasers(key, &object, &agents, &acts);
+            let alone = released.iter().all(|r| agents[r.agent].key == **key);
+            hints.extend(
+                self.hint(key, &object, alone, word).map(|cause| Hint { object: blocked.len(), cause }),
+            );
+            let places = waiters.iter().map(|agent| {
+                let InstructionPlace { line, text, .. } =
+                    self.place(agents[*agent].slot, agents[*agent].waits_at);
+                WaitPlace { line, text }
+            });
+            let places: BTreeSet<WaitPlace> = places.collect();
+            blocked.push(BlockedObject {
+                cta: agents[waiters[0]].threads.cta,
+                object,
+                waiters: threads(&agents, waiters.iter().copied()),
+                places: places.into_iter().collect(),
+                releasers: threads(&agents, released.iter().map(|r| r.agent)),
+                certain: released.iter().all(|r| r.certain),
+                ended: self.ended(agents[waiters[0]].cta_slot),
+            });
+            releasers.push(released);
+        }
+        let index = |agent: usize| keys.iter().position(|key| **key == agents[agent].key).unwrap_or(0);
+        let edges: Vec<Vec<(usize, bool)>> = releasers
+            .iter()
+            .map(|of: &Vec<Releaser>| {
+                let each: BTreeSet<(usize, bool)> = of.iter().map(|r| (index(r.agent), r.certain)).collect();
+                each.into_iter().collect()
             })
-        })
-        .collect()
+            .collect();
+        let waits = waits(&edges, |object, behind| {
+            threads(
+                &agents,
+                releasers[object].iter().map(|r| r.agent).filter(|agent| index(*agent) == behind),
+            )
+        });
+        let in_step = Some(self.kernel.arch).filter(|_| quiet.is_some() && self.held_back());
+        let mut report = DeadlockReport { cycle: self.cycle, quiet, in_step, blocked, waits, hints };
+        let on_objects = |w: &WaitEdge| matches!(keys[w.object], ObjectKey::Mbarrier(..));
+        if report.waits.len() > 1 && report.has_cycle() && report.waits.iter().all(on_objects) {
+            let hint =
+                |w: &WaitEdge| Some(Hint { object: w.object, cause: self.unused(keys[w.object], word)? });
+            report.hints.extend(report.waits.iter().find_map(hint));
+        }
+        Box::new(report)
+    }
+
+    fn ended(&self, cta_slot: usize) -> Vec<u32> {
+        let slots = self.ctas[cta_slot].iter().flat_map(|cta| &cta.warps);
+        let warps = slots.filter_map(|slot| self.warps[*slot].as_deref());
+        warps.filter(|warp| warp.splits.is_empty()).map(|warp| warp.number).collect()
+    }
+
+    fn agents(&self) -> Vec<Agent> {
+        let mut agents = Vec::new();
+        for (slot, warp) in self.warps.iter().enumerate().filter_map(|(slot, w)| Some((slot, w.as_deref()?)))
+        {
+            for (index, split) in warp.splits.iter().enumerate() {
+                let mut add = |mask: u32, waits_at: u32, key: ObjectKey| {
+                    let lanes = Some(mask).filter(|mask| *mask != warp.live);
+                    let threads = WarpLanes { cta: self.cta_number(warp.cta_slot), warp: warp.number, lanes };
+                    let (cta_slot, pc) = (warp.cta_slot, split.pc);
+                    agents.push(Agent { slot, cta_slot, index, mask, pc, waits_at, key, threads });
+                };
+                let request = self.requests[slot].as_ref().filter(|r| split.mask & r.mask != 0);
+                let suspended = request.filter(|r| r.op == Op::MbarTryWait).map_or(0, |r| r.mask);
+                let can_run = matches!(split.wait, Wait::Ready | Wait::Until(_));
+                if !can_run {
+                    let key = self.wait_key(warp, split.wait);
+                    // Threads wait behind the instruction, except before a collective one.
+                    let before = matches!(split.wait, Wait::Collective { .. });
+                    add(split.mask, if before { split.pc } else { split.pc.saturating_sub(1) }, key);
+                    continue;
+                }
+                let open = split.mask & (warp.asked.open | suspended);
+                let objects: BTreeSet<u32> = lanes(open).map(|l| warp.asked.address[l]).collect();
+                for address in objects {
+                    let same = lanes(open).filter(|l| warp.asked.address[*l] == address);
+                    let mask = same.fold(0, |mask, lane| mask | 1 << lane);
+                    let key = ObjectKey::Mbarrier(warp.cta_slot, address & 0xff_ffff);
+                    add(mask, warp.asked.pc[mask.trailing_zeros() as usize & 31], key);
+                }
+                if split.mask & !open != 0 {
+                    let pc = request.map_or(split.pc, |r| r.pc);
+                    add(split.mask & !open, pc, ObjectKey::Running(warp.cta_slot));
+                }
+            }
+        }
+        agents
+    }
+
+    fn wait_key(&self, warp: &Warp, wait: Wait) -> ObjectKey {
+        let slot = warp.cta_slot;
+        let what = match wait {
+            Wait::Block(id) => return ObjectKey::Block(slot, id),
+            Wait::Cluster => {
+                return ObjectKey::Cluster(self.ctas[slot].as_ref().map_or(0, |cta| cta.cluster));
+            }
+            Wait::Ready | Wait::Until(_) => return ObjectKey::Running(slot),
+            Wait::Convergence(barrier) => format!("convergence barrier B{barrier}"),
+            Wait::WarpSync { mask, .. } => format!("WARPSYNC of lanes {mask:#010x}"),
+            Wait::Collective { mask, .. } => format!("instruction of lanes {mask:#010x} together"),
+            Wait::Groups(most) => format!("copies, at most {most} groups pending"),
+        };
+        ObjectKey::Warp(slot, what)
+    }
+
+    /// Describes an object. `waiter` is one of the agents that wait at it.
+    fn object(&self, key: &ObjectKey, waiter: &Agent, word: ReadWord<'_>) -> WaitObject {
+        match *key {
+            ObjectKey::Mbarrier(slot, address) => {
+                let bits = self.read_object(slot, address, word).unwrap_or(0);
+                let two_words = self.kernel.arch.number() < 90;
+                let object = if two_words { sm_80_object(bits) } else { MbarObject::decode(bits) };
+                let arrivals = self.log.object((slot, address), bits).map(|h| h.arrivals.keys().copied());
+                let arrived = arrivals.into_iter().flatten().filter_map(|slot| {
+                    let warp = self.warps[slot].as_deref()?;
+                    Some(WarpLanes { cta: self.cta_number(warp.cta_slot), warp: warp.number, lanes: None })
+                });
+                let asked = self.warps[waiter.slot].as_deref().map(|warp| &warp.asked);
+                let parity = asked.map(|asked| (asked.parity & waiter.mask != 0).into());
+                WaitObject::Mbarrier {
+                    name: self.variable(address),
+                    address,
+                    phase: object.phase.into(),
+                    waited: parity.filter(|_| !two_words),
+                    pending: object.pending,
+                    count: object.expected,
+                    bytes: object.tx,
+                    arrived: arrived.collect(),
+                }
+            }
+            ObjectKey::Block(slot, id) => {
+                let Some(cta) = &self.ctas[slot] else { return WaitObject::Running };
+                let barrier = &cta.barriers[usize::from(id & 15)];
+                let warps = || cta.warps.iter().filter_map(|slot| self.warps[*slot].as_deref());
+                let live = warps().map(|warp| warp.live.count_ones()).sum();
+                let waiting = warps().map(|warp| warp.waiting(|w| w == Wait::Block(id)).count_ones());
+                let arrived = waiting.sum::<u32>() + barrier.arrived;
+                WaitObject::BlockBarrier { id, arrived, count: barrier.expected.unwrap_or(live) }
+            }
+            ObjectKey::Cluster(cluster) => {
+                let ctas = self.ctas.iter().flatten().filter(|cta| cta.cluster == cluster);
+                let warps = ctas.flat_map(|cta| &cta.warps).filter_map(|slot| self.warps[*slot].as_deref());
+                let (mut arrived, mut count) = (0, 0);
+                for warp in warps {
+                    arrived += (warp.live & warp.at_cluster).count_ones();
+                    count += warp.live.count_ones();
+                }
+                WaitObject::ClusterBarrier { arrived, count }
+            }
+            ObjectKey::Warp(_, ref what) => WaitObject::Warp { what: what.clone() },
+            ObjectKey::Running(_) => WaitObject::Running,
+        }
+    }
+
+    /// Returns the variable that contains a shared address, such as `bar+0x8`.
+    fn variable(&self, address: u32) -> Option<String> {
+        let holds = |v: &&atoms_isa::SharedVariable| {
+            (v.address..v.address.saturating_add(v.bytes)).contains(&address)
+        };
+        let variable = self.kernel.shared_variables.iter().find(holds)?;
+        let offset = address - variable.address;
+        Some(if offset == 0 { variable.name.clone() } else { format!("{}+{offset:#x}", variable.name) })
+    }
+
+    /// Names the likely cause of the wait at an object. `alone` is true if no thread that waits elsewhere can
+    /// release it.
+    fn hint(
+        &self,
+        key: &ObjectKey,
+        object: &WaitObject,
+        alone: bool,
+        word: ReadWord<'_>,
+    ) -> Option<HintCause> {
+        match (key, object) {
+            (
+                ObjectKey::Mbarrier(slot, address),
+                WaitObject::Mbarrier { phase, pending, count, bytes, .. },
+            ) => {
+                let bits = self.read_object(*slot, *address, word)?;
+                let history = self.log.object((*slot, *address), bits)?;
+                let waiting =
+                    |slot: &usize| self.warps[*slot].as_deref().is_some_and(|warp| waits_for(warp, *address));
+                let again = |(slot, parity): (&usize, &u8)| parity == phase && waiting(slot);
+                let arrived = history.arrivals.values().fold(0, |sum: u32, count| sum.saturating_add(*count));
+                if history.passed.iter().any(again) {
+                    Some(HintCause::ParityNotFlipped { parity: *phase })
+                } else if !alone {
+                    None
+                } else if history.expected > 0 && arrived == 0 && *pending > 0 {
+                    Some(HintCause::ExpectWithoutArrive { expected: history.expected })
+                } else if *pending == 0 && *bytes != 0 {
+                    let (expected, delivered) = (history.expected, history.delivered);
+                    Some(HintCause::BytesDiffer { expected, delivered })
+                } else if arrived > 0 && *bytes == 0 {
+                    Some(HintCause::CountTooLarge { count: *count, arrived })
+                } else {
+                    None
+                }
+            }
+            (ObjectKey::Block(slot, id), WaitObject::BlockBarrier { count, .. }) if alone => {
+                let barrier = self.ctas[*slot].as_ref()?.barriers[usize::from(id & 15)];
+                let (count, threads) = (*count, barrier.total);
+                barrier.expected.filter(|count| *count != 0 && threads % count != 0)?;
+                Some(if threads < count {
+                    HintCause::CountTooLarge { count, arrived: threads }
+                } else {
+                    HintCause::CountDoesNotDivide { count, threads }
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns a hint for an mbarrier object that no thread has used yet.
+    fn unused(&self, key: &ObjectKey, word: ReadWord<'_>) -> Option<HintCause> {
+        let ObjectKey::Mbarrier(slot, address) = *key else { return None };
+        let bits = self.read_object(slot, address, word)?;
+        let history = self.log.object((slot, address), bits)?;
+        let unused = history.phases == 0 && history.arrivals.is_empty() && history.expected == 0;
+        unused.then_some(HintCause::FirstPhase { parity: 1 })
+    }
+
+    fn read_object(&self, slot: usize, address: u32, word: ReadWord<'_>) -> Option<u64> {
+        let allocation = self.table.allocation(slot)?;
+        if !address.is_multiple_of(8) || address.checked_add(8)? > allocation.bytes {
+            return None;
+        }
+        let first = address / 4;
+        let at = |n: u32| u64::from(word(allocation.base + n / self.geometry.banks, n % self.geometry.banks));
+        Some(at(first) | at(first + 1) << 32)
+    }
+}
+
+fn waits_for(warp: &Warp, address: u32) -> bool {
+    lanes(warp.asked.open).any(|lane| warp.asked.address[lane] & 0xff_ffff == address)
+}
+
+fn threads(agents: &[Agent], indices: impl Iterator<Item = usize>) -> Vec<WarpLanes> {
+    let threads: BTreeSet<WarpLanes> = indices.map(|index| agents[index].threads).collect();
+    threads.into_iter().collect()
+}
+
+/// Decodes the two words of an object of sm_80 to sm_89 (spec 6.2.1).
+fn sm_80_object(bits: u64) -> MbarObject {
+    let (low, high) = (bits as u32, (bits >> 32) as u32);
+    MbarObject {
+        phase: high >> 31 != 0,
+        expected: 0x4000_0000_u32.wrapping_sub(low),
+        pending: 0x8000_0000_u32.wrapping_sub(high & 0x7fff_ffff),
+        ..MbarObject::default()
     }
 }

@@ -10,11 +10,13 @@ mod issue;
 mod livelock;
 mod memory_access;
 mod notify;
+mod releasers;
 mod residency;
 mod special_register;
 mod warp_slots;
 
 use crate::config::SmConfig;
+use crate::deadlock::ObjectLog;
 use crate::error::{KernelError, RunError};
 use crate::launch::Launch;
 use crate::memory::{ConstantBank, GlobalMemory, ReservedShared};
@@ -134,6 +136,7 @@ struct Core<'a> {
     /// CTA slot and offset of each mbarrier object of sm_80 to sm_89. Code waits for such objects with plain
     /// loads.
     objects: BTreeSet<(usize, u32)>,
+    log: ObjectLog,
     next_cluster: u32,
     cycle: u64,
     budget: u64,
@@ -232,6 +235,7 @@ impl<'a> Core<'a> {
             copies: CopyEngine::new(config, geometry.slots),
             livelock: LivelockWatch::new(config.quiet_cycles, max_warps as usize),
             objects: BTreeSet::new(),
+            log: ObjectLog::default(),
             next_cluster: 0,
             cycle: 0,
             budget: launch.cycle_budget.unwrap_or(config.cycle_budget),
@@ -249,8 +253,8 @@ impl<'a> Core<'a> {
     /// Issues instructions and drives the inputs of this cycle. `word` reads memory, for messages.
     fn before_clock(&mut self, word: &dyn Fn(u32, u32) -> u32) -> Result<(), KernelError> {
         if self.cycle >= self.budget {
-            let warps = self.standing(word);
-            return Err(KernelError::Budget { kernel: self.kernel.name.clone(), cycles: self.cycle, warps });
+            let kernel = self.kernel.name.clone();
+            return Err(KernelError::Budget { kernel, report: self.deadlock(word, None) });
         }
         if std::mem::take(&mut self.vacated) {
             self.start_clusters();
@@ -268,22 +272,11 @@ impl<'a> Core<'a> {
                 issued = true;
             }
         }
-        if !issued && self.is_deadlocked() {
-            let warps = self.standing(word);
-            return Err(KernelError::Deadlock {
-                kernel: self.kernel.name.clone(),
-                cycles: self.cycle,
-                warps,
-            });
-        }
-        if repeats && self.is_livelocked() {
-            return Err(KernelError::WaitsForEver {
-                kernel: self.kernel.name.clone(),
-                cycles: self.cycle,
-                quiet: self.livelock.cycles(self.cycle),
-                in_step: Some(self.kernel.arch).filter(|_| self.held_back()),
-                warps: self.standing(word),
-            });
+        let deadlock = !issued && self.is_deadlocked();
+        if deadlock || repeats && self.is_livelocked() {
+            let quiet = (!deadlock).then(|| self.livelock.cycles(self.cycle));
+            let kernel = self.kernel.name.clone();
+            return Err(KernelError::Deadlock { kernel, report: self.deadlock(word, quiet) });
         }
         self.table.drive(&mut self.inputs);
         self.offer();
@@ -395,6 +388,7 @@ impl<'a> Core<'a> {
                 self.ctas[slot] = None;
                 self.vacated = true;
                 self.objects.retain(|(of, _)| *of != slot);
+                self.log.end(slot);
                 self.statistics.ctas += 1;
             }
         }
@@ -436,6 +430,7 @@ impl<'a> Core<'a> {
             return;
         };
         count_request(&mut self.statistics, request.op);
+        self.log.answered(slot, request, holds, lanes);
         if self.watched {
             let answered = (request.piece, holds);
             notify::answered(self.observer, (self.cycle, lanes), request, answered, warp, &self.ctas);

@@ -11,7 +11,7 @@
 mod clock;
 mod engine;
 mod finding;
-mod rules;
+pub(crate) mod rules;
 mod shadow;
 mod sync;
 mod warp;

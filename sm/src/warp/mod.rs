@@ -113,6 +113,8 @@ pub(crate) enum Busy {
 pub(crate) struct Asked {
     /// Address of the mbarrier object, per lane.
     pub(crate) address: Row,
+    /// Instruction that tested, per lane.
+    pub(crate) pc: Row,
     /// Lanes that tested the odd phase.
     pub(crate) parity: u32,
     /// Lanes whose last test had `.TRYWAIT`. A sleep refers to the object of this test.
@@ -182,7 +184,7 @@ impl Warp {
             at_cluster: 0,
             return_pc: [[0; LANES]; 2],
             resume: [0; LANES],
-            asked: Asked { address: [0; LANES], parity: 0, tried: 0, open: 0 },
+            asked: Asked { address: [0; LANES], pc: [0; LANES], parity: 0, tried: 0, open: 0 },
             states: States::default(),
             rounds: 0,
             vote: [0; LANES],

@@ -313,7 +313,7 @@ impl KernelRun<'_> {
     /// the failure.
     pub fn failure_result<'r>(
         &'r self,
-        failure: &RunError<Failure>,
+        failure: &'r RunError<Failure>,
         repeat: String,
         rtl: Option<&'r RtlIdentity>,
     ) -> RunFailureResult<'r> {
@@ -321,6 +321,10 @@ impl KernelRun<'_> {
             agree: false,
             cycle: self.cycles,
             report: failure.to_string(),
+            deadlock: match failure {
+                RunError::Kernel(error) => error.deadlock(),
+                RunError::Port(_) => None,
+            },
             repeat,
             undefined: self.undefined.as_ref().map(UndefinedUses::result),
             judged: self.tally.judged,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use atoms_cosim::rtl::RtlIdentity;
 use atoms_cosim::usage::UsageReport;
-use atoms_sm::{Buffer, Outcome};
+use atoms_sm::{Buffer, DeadlockReport, Outcome};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -57,6 +57,9 @@ pub struct RunFailureResult<'r> {
     pub agree: bool,
     pub cycle: u64,
     pub report: String,
+    /// Objects at which threads wait, if the kernel ended in a deadlock or livelock.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deadlock: Option<&'r DeadlockReport>,
     pub repeat: String,
     pub undefined: Option<UndefinedResult<'r>>,
     pub judged: u64,

@@ -12,16 +12,16 @@ use std::collections::BTreeSet;
 pub(super) const FAR: usize = 256;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Name {
+pub(crate) enum Name {
     Reg(u16),
     Uniform(u8),
     Pred(u16),
     UniformPred(u8),
 }
 
-pub(super) type FromTo = (Vec<Name>, Vec<Name>);
+pub(crate) type FromTo = (Vec<Name>, Vec<Name>);
 
-pub(super) fn pred(pred: Pred) -> Name {
+pub(crate) fn pred(pred: Pred) -> Name {
     match pred {
         Pred::Thread(number) => Name::Pred(number),
         Pred::Uniform(number) => Name::UniformPred(number),
@@ -53,7 +53,7 @@ impl Address {
 }
 
 /// Registers for `bytes` bytes, starting with `first`.
-pub(super) fn group(first: Reg, bytes: u32) -> Vec<Name> {
+pub(crate) fn group(first: Reg, bytes: u32) -> Vec<Name> {
     (0..bytes.div_ceil(4) as u8).map(|word| Name::Reg(first.plus(word).0)).collect()
 }
 
@@ -85,7 +85,7 @@ pub(super) fn comparer(instruction: &Instruction) -> Option<(Address, Reg)> {
     }
 }
 
-pub(super) fn next(kernel: &Kernel, pc: usize) -> Vec<usize> {
+pub(crate) fn next(kernel: &Kernel, pc: usize) -> Vec<usize> {
     let Some(instruction) = kernel.instructions.get(pc) else { return Vec::new() };
     let always = instruction.guard == PredSource::TRUE;
     let mut next = Vec::new();
@@ -110,7 +110,7 @@ pub(super) fn next(kernel: &Kernel, pc: usize) -> Vec<usize> {
     next
 }
 
-pub(super) fn source(source: &Source) -> Vec<Name> {
+pub(crate) fn source(source: &Source) -> Vec<Name> {
     let words: u8 = if source.wide { 2 } else { 1 };
     match source.value {
         Value::Reg(reg) => group(reg, 4 * u32::from(words)),
@@ -136,7 +136,7 @@ fn result(path: Path, dst: u16, wide: bool) -> Vec<Name> {
 
 /// Names read and written by an arithmetic instruction. For other instructions: only the names that are
 /// always written.
-pub(super) fn effect(instruction: &Instruction) -> FromTo {
+pub(crate) fn effect(instruction: &Instruction) -> FromTo {
     match &instruction.operation {
         Operation::Compute(compute) => computed(compute),
         Operation::Special { path, dst, wide, .. } => (Vec::new(), result(*path, *dst, *wide)),
@@ -175,7 +175,7 @@ fn among_lanes(op: &WarpOp) -> (Vec<Name>, Vec<Name>) {
 }
 
 /// True for a name with a constant value: RZ, URZ, PT, UPT.
-pub(super) fn is_constant(name: &Name) -> bool {
+pub(crate) fn is_constant(name: &Name) -> bool {
     matches!(name, Name::Reg(u16::MAX) | Name::Pred(u16::MAX) | Name::Uniform(u8::MAX) | Name::UniformPred(7))
 }
 

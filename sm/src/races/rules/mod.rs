@@ -14,7 +14,7 @@
 //! - A store directly after a fence counts as a release. Other stores may be volatile; this matters only if
 //!   an atomic load reads them.
 
-mod dataflow;
+pub(crate) mod dataflow;
 mod flow;
 mod value_flow;
 

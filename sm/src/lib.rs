@@ -32,7 +32,7 @@ pub use atoms_model::MemoryPort;
 pub use config::SmConfig;
 pub use core::{run, run_observed};
 pub use deadlock::{
-    BlockedObject, DeadlockReport, Hint, HintCause, WaitEdge, WaitObject, WaitPlace, WarpLanes,
+    BlockedObject, DeadlockHint, DeadlockReport, HintCause, WaitEdge, WaitObject, WaitPlace, WarpLanes,
 };
 pub use error::{KernelError, RunError, UnsupportedInstruction};
 pub use launch::{Element, Expectation, Launch, LaunchError, Order, Outcome, Param, ParamKind};

@@ -3,10 +3,12 @@
 use super::Core;
 use super::cta::Stage;
 use super::issue::{At, ExecError};
+use crate::deadlock::ObjectLog;
 use crate::memory::SharedPlace;
 use crate::port::{Address, Origin, Request, RequestOperands, Transfer};
 use crate::warp::{Busy, LANES, Wait, Warp, lanes, select};
 use atoms_isa::{BarrierAccess, Path, Source};
+use atoms_model::diagnosis::OBJECT_INIT;
 use atoms_ops::{Op, Size};
 
 /// Limit in cycles for a try-wait or a sleep in a diverged warp: other threads of the warp may have to
@@ -158,6 +160,28 @@ impl Core<'_> {
                 warp.at_cluster = 0;
                 warp.join(!0, |w| w == crate::warp::Wait::Cluster);
             }
+        }
+    }
+}
+
+/// For messages: records the response to a piece of a request of the warp in `slot`. `holds` are the lanes of
+/// the piece whose predicate is true.
+pub(super) fn log_answer(log: &mut ObjectLog, slot: usize, request: &Request, holds: u32, port_lanes: u32) {
+    let init = request.op == Op::Store && request.operands.c[0] == OBJECT_INIT;
+    if !request.op.is_mbarrier() && !init {
+        return;
+    }
+    let first = request.piece * port_lanes;
+    let mask = request.piece_mask(port_lanes) << first;
+    let place = |lane| (usize::from(request.slot), request.address.sum(lane) & 0xff_ffff);
+    if matches!(request.op, Op::MbarTestWait | Op::MbarTryWait) {
+        for lane in lanes(mask & holds << first) {
+            log.passed(place(lane), slot, (request.operands.b[lane] >> 31) as u8 & 1);
+        }
+    } else {
+        for lane in lanes(mask) {
+            let operation = (request.op, request.operands.b[lane] as u64);
+            log.apply(place(lane), operation, Some(request.pc), Some(slot));
         }
     }
 }

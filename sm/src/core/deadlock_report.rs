@@ -1,41 +1,16 @@
 //! Finds the objects at which the threads of a run wait, for reports.
 
 use super::Core;
-use super::releasers::Act;
+use super::releasers::{Act, Agent, ObjectKey};
 use crate::deadlock::{
-    BlockedObject, DeadlockReport, Hint, HintCause, Releaser, WaitEdge, WaitObject, WaitPlace, WarpLanes,
-    waits,
+    BlockedObject, DeadlockHint, DeadlockReport, HintCause, Releaser, WaitEdge, WaitObject, WaitPlace,
+    WarpLanes, waits,
 };
 use crate::error::InstructionPlace;
 use crate::warp::{Wait, Warp, lanes};
 use atoms_model::mbarrier::MbarObject;
 use atoms_ops::Op;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Object, identified by CTA slot (cluster number for a cluster barrier) and its number or address.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum ObjectKey {
-    Mbarrier(usize, u32),
-    Block(usize, u8),
-    Cluster(u32),
-    Warp(usize, String),
-    Running(usize),
-}
-
-/// Threads of a split that wait at one object.
-pub(super) struct Agent {
-    pub(super) slot: usize,
-    pub(super) cta_slot: usize,
-    /// Index of the split.
-    pub(super) index: usize,
-    pub(super) mask: u32,
-    /// Instruction at which the threads continue.
-    pub(super) pc: u32,
-    /// Instruction that waits.
-    waits_at: u32,
-    pub(super) key: ObjectKey,
-    threads: WarpLanes,
-}
 
 /// Reads a word of shared memory by row and bank.
 type ReadWord<'r> = &'r dyn Fn(u32, u32) -> u32;
@@ -78,7 +53,8 @@ impl Core<'_> {
             let released = self.releasers(key, &object, &agents, &acts);
             let alone = released.iter().all(|r| agents[r.agent].key == **key);
             hints.extend(
-                self.hint(key, &object, alone, word).map(|cause| Hint { object: blocked.len(), cause }),
+                self.hint(key, &object, alone, word)
+                    .map(|cause| DeadlockHint { object: blocked.len(), cause }),
             );
             let places = waiters.iter().map(|agent| {
                 let InstructionPlace { line, text, .. } =
@@ -115,8 +91,9 @@ impl Core<'_> {
         let mut report = DeadlockReport { cycle: self.cycle, quiet, in_step, blocked, waits, hints };
         let on_objects = |w: &WaitEdge| matches!(keys[w.object], ObjectKey::Mbarrier(..));
         if report.waits.len() > 1 && report.has_cycle() && report.waits.iter().all(on_objects) {
-            let hint =
-                |w: &WaitEdge| Some(Hint { object: w.object, cause: self.unused(keys[w.object], word)? });
+            let hint = |w: &WaitEdge| {
+                Some(DeadlockHint { object: w.object, cause: self.unused(keys[w.object], word)? })
+            };
             report.hints.extend(report.waits.iter().find_map(hint));
         }
         Box::new(report)

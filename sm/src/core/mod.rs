@@ -430,7 +430,7 @@ impl<'a> Core<'a> {
             return;
         };
         count_request(&mut self.statistics, request.op);
-        self.log.answered(slot, request, holds, lanes);
+        barrier::log_answer(&mut self.log, slot, request, holds, lanes);
         if self.watched {
             let answered = (request.piece, holds);
             notify::answered(self.observer, (self.cycle, lanes), request, answered, warp, &self.ctas);

@@ -1,9 +1,8 @@
 //! Finds the threads that can still release an object, for reports.
 
 use super::Core;
-use super::deadlock_report::{Agent, ObjectKey};
 use crate::compute;
-use crate::deadlock::{Flow, Releaser, WaitObject, writes};
+use crate::deadlock::{Flow, Releaser, WaitObject, WarpLanes, writes};
 use crate::port::Address;
 use crate::races::rules::dataflow::{Name, effect, is_constant, source};
 use crate::warp::lanes;
@@ -12,6 +11,31 @@ use atoms_ops::{MbarOp, Op, OpKind};
 
 /// Instructions before an access that may compute its address.
 const ADDRESS_CODE: usize = 16;
+
+/// Object, identified by CTA slot (cluster number for a cluster barrier) and its number or address.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum ObjectKey {
+    Mbarrier(usize, u32),
+    Block(usize, u8),
+    Cluster(u32),
+    Warp(usize, String),
+    Running(usize),
+}
+
+/// Threads of a split that wait at one object.
+pub(super) struct Agent {
+    pub(super) slot: usize,
+    pub(super) cta_slot: usize,
+    /// Index of the split.
+    pub(super) index: usize,
+    pub(super) mask: u32,
+    /// Instruction at which the threads continue.
+    pub(super) pc: u32,
+    /// Instruction that waits.
+    pub(super) waits_at: u32,
+    pub(super) key: ObjectKey,
+    pub(super) threads: WarpLanes,
+}
 
 /// Instruction that threads can still execute and that other threads may wait for.
 pub(super) struct Act {

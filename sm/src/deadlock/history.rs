@@ -1,8 +1,5 @@
 //! History of mbarrier objects, for reports: arrivals and bytes of the current phase.
 
-use crate::port::Request;
-use crate::warp::lanes;
-use atoms_model::diagnosis::OBJECT_INIT;
 use atoms_model::mbarrier;
 use atoms_ops::{MbarOp, Op, OpKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,31 +31,6 @@ pub(crate) struct ObjectLog {
 }
 
 impl ObjectLog {
-    /// Records the response to a piece of a request of the warp in `warp`. `holds` are the lanes of the piece
-    /// whose predicate is true.
-    pub(crate) fn answered(&mut self, warp: usize, request: &Request, holds: u32, port_lanes: u32) {
-        let init = request.op == Op::Store && request.operands.c[0] == OBJECT_INIT;
-        if !request.op.is_mbarrier() && !init {
-            return;
-        }
-        let first = request.piece * port_lanes;
-        let mask = request.piece_mask(port_lanes) << first;
-        let place = |lane| (usize::from(request.slot), request.address.sum(lane) & 0xff_ffff);
-        if matches!(request.op, Op::MbarTestWait | Op::MbarTryWait) {
-            for lane in lanes(mask & holds << first) {
-                let parity = (request.operands.b[lane] >> 31) as u8 & 1;
-                if let Some(object) = self.objects.get_mut(&place(lane)) {
-                    object.passed.insert(warp, parity);
-                }
-            }
-            return;
-        }
-        for lane in lanes(mask) {
-            let operation = (request.op, request.operands.b[lane] as u64);
-            self.apply(place(lane), operation, Some(request.pc), Some(warp));
-        }
-    }
-
     /// Records an operation of one lane. `warp` is the slot of its warp. `None` for a copy.
     pub(crate) fn apply(
         &mut self,
@@ -97,6 +69,13 @@ impl ObjectLog {
             object.phases += 1;
             object.arrivals.clear();
             (object.expected, object.delivered) = (0, 0);
+        }
+    }
+
+    /// Records a wait that passed.
+    pub(crate) fn passed(&mut self, place: ObjectPlace, warp: usize, parity: u8) {
+        if let Some(object) = self.objects.get_mut(&place) {
+            object.passed.insert(warp, parity);
         }
     }
 

@@ -26,7 +26,7 @@ pub struct DeadlockReport {
     pub blocked: Vec<BlockedObject>,
     /// Shortest cycle of waits. Without a cycle, one wait per object that a waiting thread could release.
     pub waits: Vec<WaitEdge>,
-    pub hints: Vec<Hint>,
+    pub hints: Vec<DeadlockHint>,
 }
 
 /// Object at which threads of one CTA wait.
@@ -115,7 +115,7 @@ pub struct WaitEdge {
 
 /// Likely cause of the wait at one object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Hint {
+pub struct DeadlockHint {
     /// Index of the object in `blocked`.
     pub object: usize,
     #[serde(flatten)]

@@ -114,11 +114,11 @@ impl Report<'_> {
     fn report(&self, run: KernelRun<'_>) -> Result<Verdict, CliError> {
         let lines = machine::lines(&run.files, run.tally.cycles);
         // A JSON report includes undefined uses and races. An error is not printed as JSON: then print them here.
-        let is_report = match &run.outcome {
-            Ok(_) => true,
-            Err(RunError::Port(failure)) => failure.is_finding(),
-            Err(RunError::Kernel(error)) => error.deadlock().is_some(),
+        let is_finding = |error: &RunError<Failure>| match error {
+            RunError::Port(failure) => failure.is_finding(),
+            RunError::Kernel(error) => error.deadlock().is_some(),
         };
+        let is_report = run.outcome.as_ref().err().is_none_or(is_finding);
         if !(self.args.json && is_report) {
             let undefined = run.undefined.as_ref().filter(|_| run.has_undefined()).map(UndefinedUses::text);
             let races = run.races.as_ref().filter(|races| !races.is_empty()).map(RacesFound::text);
@@ -141,15 +141,11 @@ impl Report<'_> {
                 self.print_interrupted(*cycle, run.tally.judged, &lines)?;
                 Ok(Verdict::Interrupted)
             }
-            Err(RunError::Port(failure)) if failure.is_finding() => {
+            Err(error) if is_finding(error) => {
                 self.print_failure(run, &lines)?;
                 Ok(Verdict::Disagree)
             }
             Err(RunError::Port(failure)) => Err(CliError::of(failure)),
-            Err(RunError::Kernel(error)) if error.deadlock().is_some() => {
-                self.print_failure(run, &lines)?;
-                Ok(Verdict::Disagree)
-            }
             Err(RunError::Kernel(error)) => Err(message!("{error}")),
         }
     }

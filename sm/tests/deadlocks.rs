@@ -75,7 +75,6 @@ fn report(text: &str, head: &str) -> (Box<DeadlockReport>, String) {
 #[track_caller]
 fn says(text: &str, head: &str, parts: &[&str]) -> Box<DeadlockReport> {
     let (report, message) = report(text, head);
-    println!("{message}\n");
     let mut rest = message.as_str();
     for part in parts {
         let Some((_, after)) = rest.split_once(part) else {
@@ -224,11 +223,10 @@ fn warps_that_wait_for_each_other() {
             "cycle of waits:",
             "warp 0 waits for an arrive on mbarrier full that warp 1 makes\n      behind the wait for mbarrier ",
             "warp 1 waits for an arrive on mbarrier empty that warp 0 makes\n      behind the wait for mbarrier ",
-            "hint for mbarrier full: no thread has arrived so far",
-            "use parity 1",
         ],
     );
     assert_eq!(report.waits.len(), 2);
+    assert!(report.hints.is_empty());
 }
 
 /// One warp arrives only behind a barrier of the whole CTA.

@@ -3,8 +3,7 @@
 use super::Core;
 use super::releasers::{Act, Agent, ObjectKey};
 use crate::deadlock::{
-    BlockedObject, DeadlockHint, DeadlockReport, HintCause, Releaser, WaitEdge, WaitObject, WaitPlace,
-    WarpLanes, waits,
+    BlockedObject, DeadlockHint, DeadlockReport, HintCause, Releaser, WaitObject, WaitPlace, WarpLanes, waits,
 };
 use crate::error::InstructionPlace;
 use crate::warp::{Wait, Warp, lanes};
@@ -88,15 +87,7 @@ impl Core<'_> {
             )
         });
         let in_step = Some(self.kernel.arch).filter(|_| quiet.is_some() && self.held_back());
-        let mut report = DeadlockReport { cycle: self.cycle, quiet, in_step, blocked, waits, hints };
-        let on_objects = |w: &WaitEdge| matches!(keys[w.object], ObjectKey::Mbarrier(..));
-        if report.waits.len() > 1 && report.has_cycle() && report.waits.iter().all(on_objects) {
-            let hint = |w: &WaitEdge| {
-                Some(DeadlockHint { object: w.object, cause: self.unused(keys[w.object], word)? })
-            };
-            report.hints.extend(report.waits.iter().find_map(hint));
-        }
-        Box::new(report)
+        Box::new(DeadlockReport { cycle: self.cycle, quiet, in_step, blocked, waits, hints })
     }
 
     fn ended(&self, cta_slot: usize) -> Vec<u32> {
@@ -265,15 +256,6 @@ impl Core<'_> {
             }
             _ => None,
         }
-    }
-
-    /// Returns a hint for an mbarrier object that no thread has used yet.
-    fn unused(&self, key: &ObjectKey, word: ReadWord<'_>) -> Option<HintCause> {
-        let ObjectKey::Mbarrier(slot, address) = *key else { return None };
-        let bits = self.read_object(slot, address, word)?;
-        let history = self.log.object((slot, address), bits)?;
-        let unused = history.phases == 0 && history.arrivals.is_empty() && history.expected == 0;
-        unused.then_some(HintCause::FirstPhase { parity: 1 })
     }
 
     fn read_object(&self, slot: usize, address: u32, word: ReadWord<'_>) -> Option<u64> {

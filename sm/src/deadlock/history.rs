@@ -7,13 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 /// CTA slot and byte offset of an mbarrier object.
 pub(crate) type ObjectPlace = (usize, u32);
 
-/// Events at one object since its initialization. All counts but `phases` are of the current phase.
+/// Events at one object since its initialization. All counts are of the current phase.
 #[derive(Default)]
 pub(crate) struct ObjectHistory {
     /// Value of the object after these events.
     pub(crate) bits: u64,
-    /// Number of completed phases.
-    pub(crate) phases: u64,
     /// Arrivals by warp slot.
     pub(crate) arrivals: BTreeMap<usize, u32>,
     pub(crate) expected: u64,
@@ -66,7 +64,6 @@ impl ObjectLog {
         let step = mbarrier::step(op, object.bits, b);
         object.bits = step.new.unwrap_or(object.bits);
         if step.completed {
-            object.phases += 1;
             object.arrivals.clear();
             (object.expected, object.delivered) = (0, 0);
         }

@@ -135,6 +135,4 @@ pub enum HintCause {
     CountDoesNotDivide { count: u32, threads: u32 },
     /// The last wait of a warp that passed at this object had the same parity.
     ParityNotFlipped { parity: u8 },
-    /// No thread has used the object yet. A wait for the phase before the first passes at once.
-    FirstPhase { parity: u8 },
 }

@@ -24,7 +24,8 @@ impl DeadlockReport {
         }
         text += &self.objects();
         if !self.waits.is_empty() {
-            text += if self.has_cycle() { "\n  cycle of waits:" } else { "\n  waits:" };
+            let cyclic = self.waits.first().map(|w| w.object) == self.waits.last().map(|w| w.behind);
+            text += if cyclic { "\n  cycle of waits:" } else { "\n  waits:" };
         }
         // The sentences name the CTA only if there are several.
         let first = self.blocked.first().map_or(0, |blocked| blocked.cta);
@@ -40,11 +41,6 @@ impl DeadlockReport {
             }
         }
         text + &hints.concat()
-    }
-
-    /// True if the waits are a cycle.
-    pub(crate) fn has_cycle(&self) -> bool {
-        self.waits.first().map(|w| w.object) == self.waits.last().map(|w| w.behind)
     }
 
     /// Formats the objects. CTAs whose objects have equal text share it.
@@ -186,11 +182,6 @@ impl fmt::Display for HintCause {
                 f,
                 " parity off by one phase\n    the last wait of these threads that passed had parity {parity}, too; the \
                  parity\n    must flip with each phase"
-            ),
-            HintCause::FirstPhase { parity } => write!(
-                f,
-                " no thread has arrived so far\n    if the first wait should pass at once, as for a free buffer, use parity \
-                 {parity}"
             ),
         }
     }

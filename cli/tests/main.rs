@@ -10,3 +10,4 @@ mod kernel_text;
 mod recorded;
 mod regress;
 mod repro;
+mod sync;

@@ -7,17 +7,15 @@ use atoms_cosim::campaign::{Campaign, Failed, SmallCase, opinion_of_the_rtl};
 use atoms_cosim::case::Case;
 use atoms_cosim::case::trials::Effort;
 use atoms_cosim::internals::Depth;
-use atoms_cosim::rtl::RtlIdentity;
 use atoms_cosim::session::Tally;
 use atoms_cosim::usage::UsageReport;
 use atoms_ops::{OPS, Op};
 use atoms_run::random::{self, CaseRun, FailureFiles, RandomRun, RunCounts};
+use atoms_run::result::{CaseResult, CosimFailureResult, CosimResult};
 use atoms_run::usage;
 use atoms_stimulus::Profile;
 use atoms_stimulus::configs::NamedConfig;
 use atoms_verilated::Environment;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use crate::args::{CosimArgs, On, OnFail, RandomArgs};
 use crate::machine;
@@ -356,52 +354,4 @@ fn repeat_case(args: &CosimArgs, path: &Path) -> Result<Verdict, CliError> {
         print_lines(&lines)?;
     }
     Ok(verdict)
-}
-
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct CosimResult<'r> {
-    agree: bool,
-    #[serde(flatten)]
-    tally: &'r Tally,
-    rtl: Option<&'r RtlIdentity>,
-    on: &'static str,
-    config: &'r str,
-    seed: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    usage: Option<&'r UsageReport>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    interrupted: bool,
-}
-
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct CosimFailureResult<'r> {
-    agree: bool,
-    cycle: u64,
-    report: &'r str,
-    repeat: &'r str,
-    /// Minimized case, or null if minimization found none.
-    case: Option<&'r Case>,
-    rtl: Option<&'r RtlIdentity>,
-}
-
-/// Result of a case that was read from a file.
-#[derive(Serialize, JsonSchema)]
-#[serde(untagged)]
-pub(crate) enum CaseResult {
-    Agrees {
-        agree: bool,
-        config: String,
-        cycles: u64,
-        requests: u64,
-        cluster_requests: u64,
-        judged: u64,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        usage: Option<Box<UsageReport>>,
-    },
-    Fails {
-        agree: bool,
-        cycle: u64,
-        report: String,
-        case: Case,
-    },
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use atoms_cosim::machine::Failure;
 use atoms_isa::{Arch, Program};
+use atoms_run::kernel::orders::{self, OrderKey, OrdersRequest};
 use atoms_run::kernel::races::RacesFound;
 use atoms_run::kernel::result::InterruptedResult;
 use atoms_run::kernel::source::{self, Wanted};
@@ -11,11 +12,14 @@ use atoms_run::kernel::undefined::UndefinedUses;
 use atoms_run::kernel::{self, Checks, KernelRun};
 use atoms_sm::{Launch, LaunchError, RunError, RunReport};
 use atoms_stimulus::configs::NamedConfig;
+use atoms_verilated::cores;
+use clap::ValueEnum;
 
 use crate::args::{On, RunArgs, Undefined as Level};
 use crate::machine;
 use crate::output::error::{CliError, Verdict, message};
-use crate::output::progress::grouped;
+use crate::output::interrupt;
+use crate::output::progress::{bar, grouped};
 use crate::output::{note, out, outln, print_json, print_lines};
 
 pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
@@ -26,6 +30,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
     if level == Level::Strict && args.machine.on == On::Rtl {
         return Err(message!(
             "--check undefined: the RTL does not report undefined uses; add --on lockstep or --on model"
+        ));
+    }
+    if args.orders.is_some() && args.machine.on != On::Model {
+        return Err(message!(
+            "--orders runs on the model, not on {}; repeat a finding with --order KEY --on lockstep",
+            args.machine.on.name()
         ));
     }
     let name = args.listing.display().to_string();
@@ -68,9 +78,26 @@ pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
     let config = machine::config(&args.machine.point.name())?;
     let forward_of = program.forward_of;
     let report = Report { args, path, level, forward_of, config: &config, dumps: &dumps };
+    let fingerprint = orders::fingerprint(&text, kernel, &launch, &config);
+    let schedule = args.order.as_ref().map(|key| key.schedule(fingerprint)).transpose();
+    let schedule = schedule.map_err(|error| message!("--order: {error}"))?;
     let setup = machine::setup(&config, &args.machine, true)?;
     let checks = Checks { undefined: level != Level::Off, races: args.races() };
-    let run = kernel::run(&setup, kernel, &launch, checks)?;
+    if let Some(count) = args.orders {
+        let bar = bar(count, "orders");
+        let request = OrdersRequest { orders: count, seed: args.seed, workers: cores(), fingerprint };
+        let found = orders::explore(&setup, kernel, &launch, checks, &request, &|| bar.inc(1))?;
+        bar.finish_and_clear();
+        let (strict, repeat) = (level == Level::Strict, |key: Option<&OrderKey>| report.command(key));
+        if args.json {
+            print_json(&found.result(strict, repeat))?;
+        } else {
+            out!("{}", found.text(repeat))?;
+        }
+        let verdict = if found.has_findings(strict) { Verdict::Disagree } else { Verdict::Agree };
+        return Ok(interrupt::or(verdict));
+    }
+    let run = kernel::run_in_order(&setup, kernel, &launch, checks, schedule)?;
     report.report(run)
 }
 
@@ -176,7 +203,8 @@ impl Report<'_> {
         print_lines(lines)
     }
 
-    fn print_failure(&self, mut run: KernelRun<'_>, lines: &[String]) -> Result<(), CliError> {
+    /// Returns the command that repeats the run in the order of `key`.
+    fn command(&self, key: Option<&OrderKey>) -> String {
         let args = &self.args;
         let mut repeat = format!(
             "atoms run {} --launch {} --on {} --config {}",
@@ -188,13 +216,24 @@ impl Report<'_> {
         if let Some(arch) = args.arch {
             repeat += &format!(" --arch {arch}");
         }
+        for check in args.check.iter().filter_map(ValueEnum::to_possible_value) {
+            repeat += &format!(" --check {}", check.get_name());
+        }
+        if let Some(key) = key {
+            repeat += &format!(" --order {key}");
+        }
         match &args.machine.trace {
             Some(path) => repeat += &format!(" --trace {}", machine::shell(path)),
             None => repeat += " --trace target/failure.vcd",
         }
+        repeat
+    }
+
+    fn print_failure(&self, mut run: KernelRun<'_>, lines: &[String]) -> Result<(), CliError> {
+        let repeat = self.command(self.args.order.as_ref());
         run.name_config();
         let Err(failure) = &run.outcome else { return Ok(()) };
-        if args.json {
+        if self.args.json {
             return print_json(&run.failure_result(failure, repeat, machine::rtl_used()));
         }
         outln!("{failure}")?;

@@ -6,7 +6,9 @@ use atoms_explore::report::ExploreRunResult;
 use atoms_faults::mutate::MutationResult;
 use atoms_regress::report::json::RegressionResult;
 use atoms_regress::report::summary::Summary;
+use atoms_run::kernel::orders::OrdersResult;
 use atoms_run::kernel::result;
+use atoms_run::result as cosim;
 use atoms_silicon::report::CaptureReport;
 use atoms_wave_view::{DiffResult, InfoResult, SignalResult, WaveLane};
 use expect_test::expect_file;
@@ -14,7 +16,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, json_schema};
 
 use crate::explore::{run as explore_run, sweep as explore_sweep};
-use crate::{bench, check, config, cosim, explore, regress::repro, wave};
+use crate::{bench, check, config, explore, regress::repro, wave};
 
 /// WaveJSON, which `atoms wave show` prints unless it lists or searches.
 #[derive(JsonSchema)]
@@ -46,7 +48,7 @@ macro_rules! schemas {
 #[test]
 fn the_schemas_are_those_of_the_types() {
     let schemas = schemas! {
-        "run": result::RunResult<'_>, result::RunFailureResult<'_>, result::InterruptedResult;
+        "run": result::RunResult<'_>, result::RunFailureResult<'_>, result::InterruptedResult, OrdersResult<'_>;
         "cosim": cosim::CosimResult<'_>, cosim::CosimFailureResult<'_>, cosim::CaseResult;
         "lower": Vec<LoweredResult<'_>>, Vec<BuiltinResult<'_>>, Vec<String>;
         "check": check::CheckResult<'_>, CaptureReport;

@@ -16,6 +16,7 @@ mod core;
 mod deadlock;
 mod error;
 mod launch;
+mod livelock;
 mod memory;
 mod observer;
 mod port;
@@ -23,6 +24,7 @@ mod profile;
 pub mod races;
 mod random;
 mod report;
+mod schedule;
 mod statistics;
 mod support;
 mod template;
@@ -30,7 +32,7 @@ mod warp;
 
 pub use atoms_model::MemoryPort;
 pub use config::SmConfig;
-pub use core::{run, run_observed};
+pub use core::{run, run_observed, run_scheduled};
 pub use deadlock::{
     BlockedObject, DeadlockHint, DeadlockReport, HintCause, WaitEdge, WaitObject, WaitPlace, WarpLanes,
 };
@@ -39,5 +41,6 @@ pub use launch::{Element, Expectation, Launch, LaunchError, Order, Outcome, Para
 pub use observer::{Access, CopyDone, CopyStart, CoreEvent, Observer, Threads};
 pub use profile::{InstructionProfile, MOST_PASSES};
 pub use report::{Buffer, RunReport};
+pub use schedule::{KernelExtent, SCHEDULE_VERSION, Schedule, ScheduleError};
 pub use statistics::Statistics;
 pub use template::template;

@@ -5,8 +5,10 @@ use std::path::PathBuf;
 
 use atoms_cosim::internals::Depth;
 use atoms_isa::Arch;
+use atoms_run::kernel::orders::OrderKey;
 use atoms_sm::races::RaceChecks;
 use atoms_stimulus::Profile;
+use clap::builder::ArgPredicate;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
 use crate::args::number::{Zero, amount, whole};
@@ -197,7 +199,7 @@ impl PointsArgs {
 #[derive(Debug, Args)]
 pub(crate) struct MachineArgs {
     /// Implementation to run: RTL and model in lockstep, or one of them
-    #[arg(long, value_enum, default_value_t = On::Lockstep)]
+    #[arg(long, value_enum, default_value_t = On::Lockstep, default_value_if("orders", ArgPredicate::IsPresent, "model"))]
     pub(crate) on: On,
     #[command(flatten)]
     pub(crate) point: PointArgs,
@@ -298,6 +300,15 @@ pub(crate) struct RunArgs {
     /// Checks for races, proxy fences and undefined uses, as a list with commas (docs/checks.md) [default: warn]
     #[arg(long, value_enum, value_name = "CHECK", value_delimiter = ',')]
     pub(crate) check: Vec<Check>,
+    /// Run N orders of warps, copies, timeouts and CTAs on the model; minimize those with a finding
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u64>(1..=1_000_000), requires = "launch", conflicts_with_all = ["order", "trace", "record", "dump", "report"])]
+    pub(crate) orders: Option<u64>,
+    /// Seed of --orders
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u64>(ANY), default_value_t = 1, requires = "orders")]
+    pub(crate) seed: u64,
+    /// Repeat one order that --orders has printed
+    #[arg(long, value_name = "KEY", requires = "launch")]
+    pub(crate) order: Option<OrderKey>,
     /// Write the final content of a buffer of the launch file; repeatable
     #[arg(long, value_name = "NAME=FILE", help_heading = OUTPUT)]
     pub(crate) dump: Vec<String>,

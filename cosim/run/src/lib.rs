@@ -9,6 +9,7 @@
 pub mod bench;
 pub mod kernel;
 pub mod random;
+pub mod result;
 pub mod setup;
 pub mod usage;
 

@@ -64,6 +64,9 @@ impl Core<'_> {
         if access.op == Op::MbarTryWait && warp.splits.len() > 1 {
             request.operands.c.fill(u128::from(OTHERS_TURN_CYCLES));
         }
+        if access.op == Op::MbarTryWait && self.priorities.as_mut().is_some_and(|p| p.times_out()) {
+            request.operands.c.fill(1);
+        }
         self.ask(slot, warp, request);
         Ok(())
     }

@@ -45,6 +45,9 @@ impl Core<'_> {
                 if taken != 0 && target <= pc {
                     warp.went_round(1);
                     warp.pass_turn();
+                    if let Some(priorities) = &mut self.priorities {
+                        priorities.looped(at.slot);
+                    }
                 }
             }
             Control::Jump { base, offset } => self.jump(at, warp, base, offset)?,

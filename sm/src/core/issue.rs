@@ -8,6 +8,7 @@ use crate::error::{InstructionPlace, KernelError};
 use crate::memory::{SHARED_WINDOW_HIGH, SharedPlace, generic};
 use crate::observer::CoreEvent;
 use crate::port::{Origin, Reply, Request, Transfer};
+use crate::schedule::Schedule;
 use crate::warp::{Busy, LANES, Row, View, Warp, select};
 use atoms_isa::{
     AddressBase, ConstAccess, ConstIndex, Control, Effect, GlobalAddress, Grain, Operation, Path, Reg, UReg,
@@ -93,6 +94,12 @@ impl Core<'_> {
             && matches!(instruction.operation.effect(), Effect::Time | Effect::Write | Effect::Arrival)
         {
             self.livelock.change(self.cycle);
+            // Reading the clock does not end a poll.
+            if let Some(priorities) = &mut self.priorities
+                && Schedule::is_step(&instruction.operation)
+            {
+                priorities.changed(slot);
+            }
         }
 
         let at = At { slot, index, mask, pc };

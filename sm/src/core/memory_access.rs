@@ -70,6 +70,7 @@ impl Core<'_> {
         }
         let bytes = size.bytes() as usize;
         let mut results = [0; LANES];
+        let mut changed = false;
         for lane in lanes(mask & !window) {
             let address = addresses[lane];
             let high = match access.space {
@@ -94,6 +95,7 @@ impl Core<'_> {
             };
             if new.is_some_and(|new| new != old) {
                 self.livelock.change(self.cycle);
+                changed = true;
             }
             match (new, high) {
                 (None, _) => {}
@@ -106,6 +108,10 @@ impl Core<'_> {
                 GlobalOp::Atomic(Op::Cast | Op::CastSpin) => u128::from(new.is_some()),
                 _ => extend(size, old),
             };
+        }
+        if let Some(priorities) = &mut self.priorities {
+            let values = lanes(mask & !window).flat_map(|lane| [addresses[lane], results[lane] as u64]);
+            priorities.answered(slot, changed, values);
         }
         if self.watched {
             let own =
@@ -201,6 +207,11 @@ impl Core<'_> {
     pub(super) fn lane_answered(&mut self, answer: &crate::port::Answer) -> bool {
         let transfer = &answer.transfer;
         let Origin::Lane { warp: slot, lane, .. } = transfer.origin else { return true };
+        if let Some(priorities) = &mut self.priorities {
+            let changed = transfer.op != Op::Load && !(transfer.op == Op::Cas && answer.old != transfer.b);
+            let values = [transfer.place.address.into(), answer.old as u64];
+            priorities.answered(slot, changed, values.into_iter());
+        }
         let (dst, size, value) = match transfer.reply {
             Reply::None | Reply::Flushed => return true,
             Reply::Old { dst } => (dst, transfer.size, extend(transfer.size, answer.old)),

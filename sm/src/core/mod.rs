@@ -7,9 +7,9 @@ mod cta;
 mod deadlock_report;
 mod driver;
 mod issue;
-mod livelock;
 mod memory_access;
 mod notify;
+mod priorities;
 mod releasers;
 mod residency;
 mod special_register;
@@ -19,11 +19,13 @@ use crate::config::SmConfig;
 use crate::deadlock::ObjectLog;
 use crate::error::{KernelError, RunError};
 use crate::launch::Launch;
+use crate::livelock::LivelockWatch;
 use crate::memory::{ConstantBank, GlobalMemory, ReservedShared};
 use crate::observer::{CoreEvent, Observer};
 use crate::port::{AllocationTable, Answer, ClusterPort, CopyEngine, Origin, Request, Verdict};
 use crate::profile::{Answered, Profile};
 use crate::report::RunReport;
+use crate::schedule::Schedule;
 use crate::statistics::Statistics;
 use crate::support;
 use atoms_isa::Kernel;
@@ -31,7 +33,7 @@ use atoms_model::port::In;
 use atoms_model::{MemoryPort, RequestOrigin};
 use atoms_ops::{Fault, OPS, Op};
 use cta::Cta;
-use livelock::LivelockWatch;
+use priorities::Priorities;
 use std::collections::BTreeSet;
 use warp_slots::Slots;
 
@@ -63,8 +65,27 @@ pub fn run_observed<P: MemoryPort>(
     config: &SmConfig,
     observer: &mut dyn Observer,
 ) -> Result<RunReport, RunError<P::Error>> {
+    run_scheduled(kernel, launch, port, config, None, observer)
+}
+
+/// Same as [`run_observed`], in the order of a schedule. `None` for the round robin of [`SmConfig`].
+///
+/// # Errors
+/// Same as [`run`].
+pub fn run_scheduled<P: MemoryPort>(
+    kernel: &Kernel,
+    launch: &Launch,
+    port: &mut P,
+    config: &SmConfig,
+    schedule: Option<&Schedule>,
+    observer: &mut dyn Observer,
+) -> Result<RunReport, RunError<P::Error>> {
     let launch = &launch.fitted(kernel).map_err(KernelError::from)?;
-    let mut core = Core::new(kernel, launch, config, Geometry::of(port), observer)?;
+    let config = schedule.map_or(*config, |schedule| schedule.config(config));
+    let mut core = Core::new(kernel, launch, &config, Geometry::of(port), observer)?;
+    if let Some(schedule) = schedule {
+        core.follow(schedule);
+    }
     while !core.finished() {
         let offered = core.offered;
         core.before_clock(&|row, bank| port.word(row, bank))?;
@@ -133,6 +154,8 @@ struct Core<'a> {
     cluster_port: ClusterPort,
     copies: CopyEngine,
     livelock: LivelockWatch,
+    /// Issue order of a schedule. `None` for round robin.
+    priorities: Option<Box<Priorities>>,
     /// CTA slot and offset of each mbarrier object of sm_80 to sm_89. Code waits for such objects with plain
     /// loads.
     objects: BTreeSet<(usize, u32)>,
@@ -234,6 +257,7 @@ impl<'a> Core<'a> {
             cluster_port: ClusterPort::default(),
             copies: CopyEngine::new(config, geometry.slots),
             livelock: LivelockWatch::new(config.quiet_cycles, max_warps as usize),
+            priorities: None,
             objects: BTreeSet::new(),
             log: ObjectLog::default(),
             next_cluster: 0,
@@ -264,8 +288,13 @@ impl<'a> Core<'a> {
         }
         let mut issued = false;
         let mut repeats = false;
-        for scheduler in 0..self.turns.len() {
-            if let Some(slot) = self.warps.next_due(scheduler, self.turns[scheduler], self.cycle) {
+        let schedulers = if self.priorities.is_some() { 1 } else { self.turns.len() };
+        for scheduler in 0..schedulers {
+            let slot = match &self.priorities {
+                Some(_) => self.pick(),
+                None => self.warps.next_due(scheduler, self.turns[scheduler], self.cycle),
+            };
+            if let Some(slot) = slot {
                 self.turns[scheduler] = Some(slot);
                 repeats |= self.look(slot);
                 self.issue(slot)?;
@@ -413,8 +442,12 @@ impl<'a> Core<'a> {
                 place: self.place(slot, pc),
             });
         }
-        if request.changed(outputs, self.geometry.lanes) {
+        let changed = request.changed(outputs, self.geometry.lanes);
+        if changed {
             self.livelock.change(self.cycle);
+        }
+        if let Some(priorities) = &mut self.priorities {
+            priorities.answered(slot, changed, request.accessed(outputs, self.geometry.lanes));
         }
         self.statistics.passes += u64::from(outputs.rsp_passes);
         self.statistics.conflicts += u64::from(outputs.rsp_passes.saturating_sub(1));
@@ -457,6 +490,9 @@ impl<'a> Core<'a> {
         }
         self.statistics.suspended += 1;
         self.statistics.woken += u64::from(outputs.wake_pred != 0);
+        if let Some(priorities) = &mut self.priorities {
+            priorities.saw(slot, std::iter::once(outputs.wake_pred.into()));
+        }
         self.end_piece(slot, outputs.wake_pred, 1, None);
         Ok(())
     }

@@ -62,7 +62,8 @@ impl Core<'_> {
             if self.free_warps().take(all_needed).count() < all_needed || self.table.room(rows) < size {
                 return;
             }
-            let cluster = self.next_cluster;
+            let (next, all) = (self.next_cluster, self.launch.ctas() / size);
+            let cluster = self.priorities.as_mut().map_or(next, |priorities| priorities.cluster(next, all));
             for rank in 0..size {
                 let Some(slot) = self.table.allocate(rows, bytes, rank) else { return };
                 let (index, number) = self.launch.cta_of(cluster, rank);
@@ -122,6 +123,9 @@ impl Core<'_> {
             let left = threads - 32 * number as u32;
             let mask = if left >= 32 { !0 } else { (1 << left) - 1 };
             self.warps[*warp_slot] = Some(Box::new(Warp::new(self.kernel, slot, number as u32, mask)));
+            if let Some(priorities) = &mut self.priorities {
+                priorities.start(*warp_slot, cta.number, number as u32);
+            }
         }
         self.tell_start(slot);
     }

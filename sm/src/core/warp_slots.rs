@@ -44,6 +44,14 @@ impl Slots {
     /// Returns the next ready slot of `scheduler` after `last`, round robin. `cycle` must not decrease
     /// between calls.
     pub(super) fn next_due(&mut self, scheduler: usize, last: Option<usize>, cycle: u64) -> Option<usize> {
+        let ready = self.ready(cycle) & self.own[scheduler];
+        let after = ready & last.map_or(u64::MAX, |last| (!1_u64).unbounded_shl(last as u32));
+        let slots = if after != 0 { after } else { ready };
+        (slots != 0).then(|| slots.trailing_zeros() as usize)
+    }
+
+    /// Bit mask of the ready slots. `cycle` must not decrease between calls.
+    pub(super) fn ready(&mut self, cycle: u64) -> u64 {
         if self.stale != 0 {
             self.refresh(cycle);
         }
@@ -52,10 +60,7 @@ impl Slots {
             let later = std::mem::take(&mut self.later);
             slots(later).for_each(|slot| self.sort(slot, cycle));
         }
-        let ready = self.ready & self.own[scheduler];
-        let after = ready & last.map_or(u64::MAX, |last| (!1_u64).unbounded_shl(last as u32));
-        let slots = if after != 0 { after } else { ready };
-        (slots != 0).then(|| slots.trailing_zeros() as usize)
+        self.ready
     }
 
     /// True if no warp can ever issue again, and none waits for a response.
@@ -97,7 +102,7 @@ impl Slots {
     }
 }
 
-fn slots(set: u64) -> impl Iterator<Item = usize> {
+pub(super) fn slots(set: u64) -> impl Iterator<Item = usize> {
     let mut rest = set;
     std::iter::from_fn(move || {
         let slot = (rest != 0).then(|| rest.trailing_zeros() as usize)?;

@@ -270,6 +270,13 @@ impl Request {
         })
     }
 
+    /// Address and value of each lane of the current piece, and the predicates.
+    pub(crate) fn accessed(&self, outputs: &Out, port_lanes: u32) -> impl Iterator<Item = u64> {
+        let first = (self.piece * port_lanes) as usize;
+        let lane = move |lane| [self.address.sum(first + lane).into(), outputs.rsp_rd[lane] as u64];
+        lanes(self.piece_mask(port_lanes)).flat_map(lane).chain([outputs.rsp_pred.into()])
+    }
+
     /// Handles the unit's response to the current piece of the request: the lanes that the port takes
     /// together. `holds` is the mask of the port's lanes whose predicate is true. `results` has the value of
     /// Rd for each lane; `None` if the unit answered with a wake-up, which returns only predicates. Returns

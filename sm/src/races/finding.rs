@@ -32,6 +32,7 @@ pub struct RaceChecks {
 }
 
 impl RaceChecks {
+    pub const NONE: RaceChecks = RaceChecks { races: false, proxies: false, proxies_war: false };
     /// All checks without [`RaceChecks::proxies_war`], about which sources disagree.
     pub const ALL: RaceChecks = RaceChecks { races: true, proxies: true, proxies_war: false };
 

@@ -1,5 +1,6 @@
 //! Runs kernels on the unit, with checks for uses that PTX leaves undefined and for races.
 
+pub mod orders;
 pub mod profile;
 pub mod races;
 pub mod result;
@@ -15,7 +16,7 @@ use atoms_cosim::usage::UsageReport;
 use atoms_isa::{Arch, Kernel};
 use atoms_ops::OPS;
 use atoms_sm::races::{RaceChecks, Races, Text};
-use atoms_sm::{Buffer, Launch, Observer, Outcome, RunError, RunReport, SmConfig};
+use atoms_sm::{Buffer, Launch, Observer, Outcome, RunError, RunReport, Schedule, SmConfig};
 use atoms_stimulus::configs::NamedConfig;
 
 use crate::setup::{self, Implementation, LOCKSTEP, RunFiles, Setup, SetupError};
@@ -63,17 +64,31 @@ pub fn run<'k>(
     launch: &'k Launch,
     checks: Checks,
 ) -> Result<KernelRun<'k>, SetupError> {
-    let job = KernelJob { setup, kernel, launch, checks };
+    run_in_order(setup, kernel, launch, checks, None)
+}
+
+/// Same as [`run`], in the order of a schedule. `None` for the default order.
+///
+/// # Errors
+/// Same as [`run`].
+pub fn run_in_order<'k>(
+    setup: &Setup<'k>,
+    kernel: &'k Kernel,
+    launch: &'k Launch,
+    checks: Checks,
+    schedule: Option<&Schedule>,
+) -> Result<KernelRun<'k>, SetupError> {
+    let job = KernelJob { setup, kernel, launch, checks, schedule };
     match &setup.implementation {
         Implementation::Lockstep(library) => {
-            let mut run = job.on(setup.lockstep(library)?)?;
+            let mut run = job.on(setup.lockstep(library)?, None)?;
             if let Err(RunError::Port(Failure::FollowerDiverged(snapshot))) = &mut run.outcome {
-                run = job.on(setup.lockstep_in_step(library, snapshot.take())?)?;
+                run = job.on(setup.lockstep_in_step(library, snapshot.take())?, None)?;
             }
             Ok(run)
         }
-        Implementation::Model => job.on(setup.model()),
-        Implementation::Rtl(library) => job.on(setup.rtl(library)?),
+        Implementation::Model => job.on(setup.model(), None),
+        Implementation::Rtl(library) => job.on(setup.rtl(library)?, None),
     }
 }
 
@@ -82,11 +97,16 @@ struct KernelJob<'s, 'k> {
     kernel: &'k Kernel,
     launch: &'k Launch,
     checks: Checks,
+    schedule: Option<&'s Schedule>,
 }
 
 impl<'k> KernelJob<'_, 'k> {
-    fn on<M: Machine>(&self, machine: M) -> Result<KernelRun<'k>, SetupError> {
-        let KernelJob { setup, kernel, launch, checks } = *self;
+    fn on<M: Machine>(
+        &self,
+        machine: M,
+        observer: Option<&mut dyn Observer>,
+    ) -> Result<KernelRun<'k>, SetupError> {
+        let KernelJob { setup, kernel, launch, checks, schedule } = *self;
         let mut session = setup.session(machine)?;
         if checks.undefined {
             session.machine_mut().watch();
@@ -97,10 +117,12 @@ impl<'k> KernelJob<'_, 'k> {
         let text = if kernel.of_ptx() { Text::Ptx } else { Text::Machine };
         let mut races = checks.races.any().then(|| Races::new(kernel, text));
         let mut observers: Vec<&mut dyn Observer> = Vec::new();
+        observers.extend(observer.map(|observer| observer as &mut dyn Observer));
         observers.extend(requests.as_mut().map(|requests| requests as &mut dyn Observer));
         observers.extend(races.as_mut().map(|races| races as &mut dyn Observer));
         let config = SmConfig::default();
-        let outcome = atoms_sm::run_observed(kernel, launch, &mut session, &config, &mut observers);
+        let outcome =
+            atoms_sm::run_scheduled(kernel, launch, &mut session, &config, schedule, &mut observers);
         let outcome = match outcome {
             Ok(report) => session.judge_memory().map(|()| report).map_err(RunError::Port),
             // A kernel error may result from a difference that the follower has not reached yet, so let the
@@ -253,11 +275,7 @@ impl KernelRun<'_> {
                 text,
                 "  order      {}{}",
                 if races.is_empty() { "no finding" } else { "findings are listed on stderr" },
-                if self.kernel.of_ptx() {
-                    ""
-                } else {
-                    "; order inside a warp is not visible in machine code"
-                }
+                if self.kernel.of_ptx() { "" } else { "; only PTX shows order in a warp" }
             )?;
         }
         Ok(())

@@ -32,6 +32,11 @@ impl<'k> RacesFound<'k> {
         RacesFound { kernel, findings, idle_fences }
     }
 
+    /// Errors, then hints.
+    pub(crate) fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
     /// True if there is neither an error nor a hint.
     pub fn is_empty(&self) -> bool {
         self.findings.is_empty() && self.idle_fences.is_empty()

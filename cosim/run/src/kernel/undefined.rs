@@ -222,6 +222,14 @@ impl<'k> UndefinedUses<'k> {
         UndefinedUses { groups, counts: watch.counts().collect(), named }
     }
 
+    /// Kind and line of each use.
+    pub(crate) fn places(&self) -> impl Iterator<Item = (&'static str, Option<u32>)> {
+        let objects = self.groups.iter().map(|group| (group.first.kind.name(), group.line));
+        let named = KINDS.iter().zip(&self.named);
+        let named = named.flat_map(|(kind, repeated)| repeated.iter().map(|(_, line)| (kind.name, *line)));
+        objects.chain(named).map(|(kind, line)| (kind, line.map(|line| line.line)))
+    }
+
     pub fn is_empty(&self) -> bool {
         self.groups.is_empty() && self.named.iter().all(Vec::is_empty)
     }

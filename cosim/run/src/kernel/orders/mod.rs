@@ -1,0 +1,316 @@
+//! Runs a kernel in many orders, and minimizes the orders that show a finding.
+
+mod finding;
+mod key;
+mod report;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use atoms_cosim::machine::Failure;
+use atoms_isa::{Kernel, Operation};
+use atoms_ops::Op;
+use atoms_sm::{CoreEvent, KernelExtent, Launch, Observer, RunError, RunReport, Schedule, SmConfig};
+use atoms_stimulus::configs::NamedConfig;
+
+use super::{Checks, KernelJob};
+use crate::setup::{Implementation, Setup, SetupError};
+use finding::findings;
+pub use finding::{FindingPlace, OrderFault};
+pub use key::{OrderKey, OrderKeyError, fingerprint};
+pub use report::{OrderFindingResult, OrdersResult};
+
+/// Factor between the cycles of an order and the limit for the others.
+const LIMIT_FACTOR: u64 = 20;
+
+/// Cycles added to the limit: enough to detect a livelock, and for slow copies.
+const LIMIT_CYCLES: u64 = 100_000;
+
+/// Largest number of findings. A kernel with more has them in most orders.
+const MOST_FINDINGS: usize = 64;
+
+#[derive(Clone, Copy, Debug)]
+pub struct OrdersRequest {
+    pub orders: u64,
+    pub seed: u64,
+    /// Number of threads. The result does not depend on it.
+    pub workers: usize,
+    /// See [`fingerprint`].
+    pub fingerprint: u32,
+}
+
+#[derive(Debug)]
+pub struct OrderFinding {
+    pub place: FindingPlace,
+    /// Description in one line.
+    pub what: String,
+    /// Number of orders with this finding.
+    pub orders: u64,
+    /// Minimized order. `None` if the default order has the finding too.
+    pub key: Option<OrderKey>,
+}
+
+/// Result of all orders.
+#[derive(Debug)]
+pub struct OrdersFound<'k> {
+    pub orders: u64,
+    /// Number of different sequences of accesses, synchronization and copies.
+    pub distinct: u64,
+    pub findings: Vec<OrderFinding>,
+    /// True if a signal ended the command early.
+    pub interrupted: bool,
+    kernel: &'k Kernel,
+    config: &'k NamedConfig,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum OrdersError {
+    #[error(transparent)]
+    Setup(#[from] SetupError),
+    #[error("the kernel fails in the default order, so no other order was run: {0}")]
+    Default(Box<RunError<Failure>>),
+}
+
+/// Sequence of the steps of a run, as a hash and counters.
+struct StepTrace<'k> {
+    kernel: &'k Kernel,
+    hash: u64,
+    steps: u64,
+    try_waits: u64,
+}
+
+impl StepTrace<'_> {
+    fn add(&mut self, value: u64) {
+        self.hash = (self.hash.rotate_left(5) ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}
+
+impl Observer for StepTrace<'_> {
+    fn observe(&mut self, _: u64, event: &CoreEvent<'_>) {
+        match event {
+            CoreEvent::Issue(threads, pc, _) => {
+                let Some(instruction) = self.kernel.instructions.get(*pc as usize) else { return };
+                let operation = &instruction.operation;
+                if Schedule::is_step(operation) {
+                    self.steps += 1;
+                    self.add(u64::from(threads.cta) << 40 | u64::from(threads.warp) << 32 | u64::from(*pc));
+                }
+                if matches!(operation, Operation::Barrier(access) if access.op == Op::MbarTryWait) {
+                    self.try_waits += 1;
+                }
+            }
+            CoreEvent::ClusterRequest(pc, inputs) => {
+                self.add(u64::from(pc.unwrap_or(0)) << 32 | u64::from(inputs.cl_addr) | 1 << 63);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// First order and number of orders of a finding.
+#[derive(Clone, Default)]
+struct Seen {
+    first: u64,
+    orders: u64,
+    what: String,
+}
+
+struct OrderRun<'k> {
+    trace: StepTrace<'k>,
+    found: Vec<(FindingPlace, String)>,
+    outcome: Result<RunReport, RunError<Failure>>,
+}
+
+struct Explorer<'s, 'k> {
+    setup: &'s Setup<'k>,
+    kernel: &'k Kernel,
+    launch: &'k Launch,
+    checks: Checks,
+}
+
+impl<'k> Explorer<'_, 'k> {
+    fn run(&self, schedule: Option<&Schedule>) -> Result<OrderRun<'k>, SetupError> {
+        let Explorer { setup, kernel, launch, checks } = *self;
+        let mut trace = StepTrace { kernel, hash: 0, steps: 0, try_waits: 0 };
+        let job = KernelJob { setup, kernel, launch, checks, schedule };
+        let run = job.on(setup.model(), Some(&mut trace))?;
+        Ok(OrderRun { trace, found: findings(kernel, &run), outcome: run.outcome })
+    }
+
+    /// Returns the description of a finding in an order, or `None` if the order does not have it.
+    fn shows(&self, schedule: &Schedule, place: &FindingPlace) -> Result<Option<String>, SetupError> {
+        let found = self.run(Some(schedule))?.found;
+        Ok(found.into_iter().find(|(other, _)| other == place).map(|(_, what)| what))
+    }
+
+    /// Removes parts of a schedule until the finding needs each preemption and each early timeout. Returns the
+    /// description of the finding as well.
+    fn minimize(
+        &self,
+        (mut schedule, mut what): (Schedule, String),
+        place: &FindingPlace,
+    ) -> Result<(Schedule, String), SetupError> {
+        loop {
+            let mut smaller = false;
+            let mut at = 0;
+            while let Some(candidate) = without(&schedule, at) {
+                let shown = if candidate == schedule { None } else { self.shows(&candidate, place)? };
+                match shown {
+                    Some(shown) => (schedule, what, smaller) = (candidate, shown, true),
+                    None => at += 1,
+                }
+            }
+            if !smaller {
+                return Ok((schedule, what));
+            }
+        }
+    }
+}
+
+/// Returns the schedule without its part number `at`: seeds, then preemptions, then early timeouts.
+fn without(schedule: &Schedule, at: usize) -> Option<Schedule> {
+    let mut less = schedule.clone();
+    let (preemptions, timeouts) = (less.preemptions.len(), less.timeouts.len());
+    match at {
+        0 => less.copies = None,
+        1 => less.clusters = 0,
+        2 => less.priorities = 0,
+        at if at - 3 < preemptions => drop(less.preemptions.remove(at - 3)),
+        at if at - 3 - preemptions < timeouts => drop(less.timeouts.remove(at - 3 - preemptions)),
+        _ => return None,
+    }
+    Some(less)
+}
+
+/// Runs `kernel` on the model in `request.orders` orders.
+///
+/// # Errors
+/// [`OrdersError`].
+pub fn explore<'k>(
+    setup: &Setup<'k>,
+    kernel: &'k Kernel,
+    launch: &'k Launch,
+    checks: Checks,
+    request: &OrdersRequest,
+    progress: &(dyn Fn() + Sync),
+) -> Result<OrdersFound<'k>, OrdersError> {
+    // The oracle checks the unit, which all orders share, so it would only cost time.
+    let setup = &Setup { implementation: Implementation::Model, oracle: false, ..setup.clone() };
+    let explorer = Explorer { setup, kernel, launch, checks };
+    let mut found = OrdersFound {
+        orders: 0,
+        distinct: 0,
+        findings: Vec::new(),
+        interrupted: false,
+        kernel,
+        config: setup.config,
+    };
+    let base = explorer.run(None)?;
+    let report = match base.outcome {
+        Ok(report) => report,
+        Err(RunError::Port(Failure::Interrupted(_))) => {
+            return Ok(OrdersFound { interrupted: true, ..found });
+        }
+        Err(error) => return Err(OrdersError::Default(Box::new(error))),
+    };
+    let most = launch.cycle_budget.unwrap_or(0).max(SmConfig::default().cycle_budget);
+    let limit = |cycles: u64| (LIMIT_FACTOR.saturating_mul(cycles) + LIMIT_CYCLES).min(most);
+    // One warp at a time takes more cycles than the default order, so the limit depends on such a run.
+    let cycles = report.statistics.cycles;
+    let serial = Schedule { cycle_limit: Some(limit(LIMIT_FACTOR * cycles)), ..Schedule::default() };
+    let first = explorer.run(Some(&serial))?;
+    let limit = limit(first.outcome.map_or(0, |report| report.statistics.cycles).max(cycles));
+    let extent = KernelExtent {
+        steps: base.trace.steps.max(first.trace.steps).max(1),
+        try_waits: base.trace.try_waits.max(first.trace.try_waits),
+        copies: report.statistics.copies,
+        clusters: report.statistics.ctas as u32,
+    };
+    let schedule = |index: u64| Schedule {
+        cycle_limit: Some(limit),
+        // The first order runs warp after warp.
+        ..if index == 0 { Schedule::default() } else { Schedule::draw(request.seed, index, &extent) }
+    };
+    let seen: Mutex<BTreeMap<FindingPlace, Seen>> = Mutex::default();
+    let interrupted = AtomicBool::new(false);
+    let traces = in_parallel(request.workers, request.orders, |index| {
+        if interrupted.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let run = explorer.run(Some(&schedule(index)))?;
+        if let Err(RunError::Port(Failure::Interrupted(_))) = run.outcome {
+            interrupted.store(true, Ordering::Relaxed);
+            return Ok(None);
+        }
+        let shown: BTreeMap<FindingPlace, String> = run.found.into_iter().collect();
+        if !shown.is_empty() {
+            let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+            for (place, what) in shown {
+                let finding = seen.entry(place).or_default();
+                if finding.orders == 0 || index < finding.first {
+                    (finding.first, finding.what) = (index, what);
+                }
+                finding.orders += 1;
+            }
+            // Keep the smallest places, which do not depend on the order of threads.
+            while seen.len() > MOST_FINDINGS {
+                seen.pop_last();
+            }
+        }
+        progress();
+        Ok(Some(run.trace.hash))
+    })?;
+    let hashes: Vec<u64> = traces.into_iter().flatten().collect();
+    found.orders = hashes.len() as u64;
+    found.distinct = hashes.into_iter().collect::<HashSet<_>>().len() as u64;
+    found.interrupted = interrupted.into_inner();
+    let default: BTreeMap<FindingPlace, String> = base.found.into_iter().collect();
+    let mut seen = seen.into_inner().unwrap_or_else(PoisonError::into_inner);
+    for (place, what) in default {
+        let orders = seen.remove(&place).map_or(0, |seen| seen.orders);
+        found.findings.push(OrderFinding { place, what, orders, key: None });
+    }
+    let seen: Vec<_> = seen.into_iter().collect();
+    let minimized = in_parallel(request.workers, seen.len() as u64, |at| {
+        let (place, Seen { first, orders, what }) = seen[at as usize].clone();
+        let order = (schedule(first), what);
+        let (mut schedule, what) =
+            if found.interrupted { order } else { explorer.minimize(order, &place)? };
+        if place.fault != OrderFault::Endless {
+            schedule.cycle_limit = None;
+        }
+        let key = Some(OrderKey::new(request.fingerprint, schedule));
+        Ok(OrderFinding { place, what, orders, key })
+    })?;
+    found.findings.extend(minimized);
+    Ok(found)
+}
+
+/// Runs `task` for each number below `count` on `workers` threads. Returns the results in order of number.
+fn in_parallel<T: Send>(
+    workers: usize,
+    count: u64,
+    task: impl Fn(u64) -> Result<T, SetupError> + Sync,
+) -> Result<Vec<T>, SetupError> {
+    let (next, done) = (AtomicU64::new(0), Mutex::new(Vec::new()));
+    let work = || loop {
+        let number = next.fetch_add(1, Ordering::Relaxed);
+        if number >= count {
+            return Ok::<_, SetupError>(());
+        }
+        let result = task(number)?;
+        done.lock().unwrap_or_else(PoisonError::into_inner).push((number, result));
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..workers.max(1)).map(|_| scope.spawn(work)).collect();
+        let ended = threads.into_iter().map(|thread| thread.join());
+        let mut ended = ended.map(|ended| ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        ended.try_for_each(|ended| ended)
+    })?;
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|(number, _)| *number);
+    Ok(done.into_iter().map(|(_, result)| result).collect())
+}

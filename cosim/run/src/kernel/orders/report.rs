@@ -1,0 +1,93 @@
+//! Report of orders, as text and JSON.
+
+use std::fmt::Write as _;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{OrderFault, OrderFinding, OrderKey, OrdersFound};
+use crate::grouped;
+
+fn count(orders: u64) -> String {
+    format!("{} order{}", grouped(orders), if orders == 1 { "" } else { "s" })
+}
+
+#[derive(Serialize, JsonSchema)]
+pub struct OrdersResult<'r> {
+    /// False if an order has a finding.
+    agree: bool,
+    kernel: &'r str,
+    arch: String,
+    config: &'r str,
+    orders: u64,
+    distinct: u64,
+    interrupted: bool,
+    findings: Vec<OrderFindingResult<'r>>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub struct OrderFindingResult<'r> {
+    kind: &'static str,
+    lines: &'r [u32],
+    what: &'r str,
+    orders: u64,
+    /// Key for `--order`. Null for the default order.
+    order: Option<String>,
+    repeat: String,
+}
+
+impl OrdersFound<'_> {
+    /// True if a finding is wrong. Undefined uses are, if `strict`.
+    pub fn has_findings(&self, strict: bool) -> bool {
+        self.findings.iter().any(|finding| strict || finding.place.fault != OrderFault::Undefined)
+    }
+
+    /// Formats the report. `repeat` returns the command that repeats an order.
+    pub fn text(&self, repeat: impl Fn(Option<&OrderKey>) -> String) -> String {
+        let mut text = String::new();
+        let OrdersFound { kernel, config, orders, distinct, .. } = self;
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "{} ({}) on model, configuration {}: {}, {} distinct{}",
+            kernel.name,
+            kernel.arch,
+            config.name,
+            count(*orders),
+            grouped(*distinct),
+            if self.interrupted { ", interrupted" } else { "" }
+        );
+        if self.findings.is_empty() {
+            text.push_str("  findings   none\n");
+        }
+        for OrderFinding { place, what, orders, key } in &self.findings {
+            let kind = place.fault.name();
+            let orders = count(*orders);
+            let also = if key.is_none() { " and in the default order" } else { "" };
+            let _ = writeln!(text, "  finding    {kind}, in {orders}{also}: {what}");
+            let _ = writeln!(text, "    repeat   {}", repeat(key.as_ref()));
+        }
+        text
+    }
+
+    /// Returns the report as a JSON value. `repeat` returns the command that repeats an order.
+    pub fn result(&self, strict: bool, repeat: impl Fn(Option<&OrderKey>) -> String) -> OrdersResult<'_> {
+        OrdersResult {
+            agree: !self.has_findings(strict),
+            kernel: &self.kernel.name,
+            arch: self.kernel.arch.to_string(),
+            config: &self.config.name,
+            orders: self.orders,
+            distinct: self.distinct,
+            interrupted: self.interrupted,
+            findings: Vec::from_iter(self.findings.iter().map(|finding| OrderFindingResult {
+                kind: finding.place.fault.name(),
+                lines: &finding.place.lines,
+                what: &finding.what,
+                orders: finding.orders,
+                order: finding.key.as_ref().map(OrderKey::to_string),
+                repeat: repeat(finding.key.as_ref()),
+            })),
+        }
+    }
+}

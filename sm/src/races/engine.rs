@@ -1,8 +1,7 @@
 //! Race detector: tracks the happens-before order, and finds unordered conflicting accesses.
 
 use super::clock::{Clock, Events, ProxyFence, Row};
-use super::finding::{Findings, Party, Proxy, Site, Strength};
-use super::rules::Text;
+use super::finding::{Findings, Party, Proxy, Site, Strength, Text};
 use super::shadow::{Accessor, Record, Shadow};
 use super::sync::{Release, Sync, SyncPlace};
 use super::warp::{Barrier, BarrierPhase, Fence, Waits, Warp, released};

@@ -3,6 +3,16 @@ use atoms_isa::Scope;
 use std::collections::BTreeMap;
 use std::fmt;
 
+/// Source of the kernel's code, which decides how much it states about memory order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Text {
+    /// Machine code, which states little about memory order.
+    #[default]
+    Machine,
+    /// PTX. Missing qualifiers have the default values of PTX.
+    Ptx,
+}
+
 /// Kind of race: two unordered accesses to one word, at least one of which writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RaceKind {

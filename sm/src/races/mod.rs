@@ -20,8 +20,7 @@ mod warp;
 mod tests;
 
 pub use crate::observer::Memory;
-pub use finding::{Finding, Party, Proxy, RaceChecks, RaceKind, Strength};
-pub use rules::Text;
+pub use finding::{Finding, Party, Proxy, RaceChecks, RaceKind, Strength, Text};
 
 use crate::observer::{Access, CoreEvent, Observer, Threads};
 use crate::warp::lanes;

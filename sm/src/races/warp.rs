@@ -1,8 +1,7 @@
 //! Threads of a warp, and the barriers at which they wait.
 
 use super::clock::{Clock, Row};
-use super::finding::Site;
-use super::rules::Text;
+use super::finding::{Site, Text};
 use super::sync::{Release, merge};
 use crate::warp::LANES;
 use atoms_isa::Scope;

@@ -19,19 +19,9 @@ mod flow;
 mod value_flow;
 
 use super::engine::Rule;
-use super::finding::Strength;
+use super::finding::{Strength, Text};
 use atoms_isa::{GlobalOp, Instruction, Kernel, Operation, Ordering, Scope, Semantics};
 use atoms_ops::{MbarOp, Op, OpClass, OpKind, WordOp};
-
-/// Source of the kernel's code, which decides how much it states about memory order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Text {
-    /// Machine code, which states little about memory order.
-    #[default]
-    Machine,
-    /// PTX. Missing qualifiers have the default values of PTX.
-    Ptx,
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Act {

@@ -118,8 +118,7 @@ impl<'a> Case<'a> {
 #[test]
 fn each_bug_is_found_and_nothing_in_the_correct_kernel() {
     let cases: Vec<_> = CASES.split("\n== ").skip(1).map(Case::read).collect();
-    let numbers = 1..=40;
-    for number in numbers.filter(|number| !matches!(number, 31 | 32 | 39)) {
+    for number in 1..=40 {
         let of = |case: &&Case<'_>| case.title.split(' ').next() == Some(&number.to_string());
         assert!(cases.iter().any(|case| of(&case)), "no case for bug {number}");
     }

@@ -17,6 +17,8 @@ pub(super) enum Events {
     /// Writes to global memory of the copies of [`Events::Groups`]: a wait until the source has been read does not
     /// cover them.
     Published,
+    /// Start of the CTA.
+    Started,
 }
 
 /// Proxy fence, identified by the instruction and the CTA that executed it.
@@ -63,6 +65,12 @@ impl Clock {
     pub(super) fn get(&self, row: Row, lane: u8) -> u32 {
         let found = self.rows.binary_search_by_key(&row, |(row, _)| *row);
         found.map_or(0, |at| self.rows[at].1[usize::from(lane) % LANES])
+    }
+
+    /// True if the clock has an event of a CTA, which then has started.
+    pub(super) fn knows(&self, cta: u32) -> bool {
+        let first = self.rows.partition_point(|(row, _)| row.cta < cta);
+        self.rows.get(first).is_some_and(|(row, _)| row.cta == cta)
     }
 
     /// Raises the time of the lanes of `mask` to at least `time`.

@@ -1,7 +1,7 @@
 //! Race detector: tracks the happens-before order, and finds unordered conflicting accesses.
 
 use super::clock::{Clock, Events, ProxyFence, Row};
-use super::finding::{Findings, Party, Proxy, Site, Strength, Text};
+use super::finding::{Findings, Party, Proxy, RaceKind, Site, Strength, Text};
 use super::shadow::{Accessor, Record, Shadow};
 use super::sync::{Release, Sync, SyncPlace};
 use super::warp::{Barrier, BarrierPhase, Fence, Waits, Warp, released};
@@ -61,11 +61,14 @@ struct Cta {
     warps: Vec<Warp>,
     barriers: HashMap<Barrier, BarrierPhase>,
     exited: Clock,
+    last_exit: Option<Party>,
 }
 
 #[derive(Default)]
 pub(super) struct Engine {
     text: Text,
+    /// Index and cycle of the last issued instruction.
+    issued: (u32, u64),
     ctas: HashMap<u32, Cta>,
     /// Cluster barrier of each cluster, by number.
     clusters: HashMap<u32, BarrierPhase>,
@@ -107,11 +110,14 @@ impl Engine {
             .map(|(warp, mask)| Warp::new(Row::new(cta, warp as u32, Events::Threads), *mask, self.text))
             .collect();
         let site = Site { cta, cluster };
-        let state = Cta { site, warps, barriers: HashMap::new(), exited: Clock::default() };
+        let state = Cta { site, warps, barriers: HashMap::new(), exited: Clock::default(), last_exit: None };
         self.ctas.insert(cta, state);
     }
 
     pub(super) fn end(&mut self, cta: u32) {
+        if let Some(Cta { exited, last_exit: Some(exit), .. }) = self.ctas.get(&cta) {
+            self.shadow.ended(cta, exited, exit, &mut self.findings);
+        }
         if let Some(state) = self.ctas.remove(&cta)
             && !self.ctas.values().any(|c| c.site.cluster == state.site.cluster)
         {
@@ -122,11 +128,14 @@ impl Engine {
     }
 
     /// Threads continue together, so the barriers at which they waited are complete.
-    pub(super) fn issue(&mut self, threads: Threads) {
+    pub(super) fn issue(&mut self, threads: Threads, pc: u32, cycle: u64) {
+        self.issued = (pc, cycle);
         let Some(cta) = self.ctas.get_mut(&threads.cta) else { return };
         let Some(warp) = cta.warps.get_mut(threads.warp as usize) else { return };
         let at = warp.together(threads.together);
+        let (row, time) = (warp.row, warp.time);
         let Some(strand) = warp.strand(at).filter(|s| !s.waits.is_empty()) else { return };
+        let mask = strand.mask;
         let mut clock = std::mem::take(&mut strand.clock);
         for Waits { at, generation } in std::mem::take(&mut strand.waits) {
             // Ended threads count as arrived at block and cluster barriers. Barriers of the warp do not count
@@ -137,6 +146,7 @@ impl Engine {
                 Barrier::Warp => (&mut warp.sync, &Clock::default()),
             };
             clock.join(phase.leave(generation, ended));
+            phase.left(row, mask, time);
         }
         if let Some(strand) = warp.strand(at) {
             strand.clock = clock;
@@ -156,8 +166,22 @@ impl Engine {
             return warp.learn(at, &clock);
         }
         let generation = match barrier {
-            Barrier::Warp => warp.sync.arrive(&clock),
-            _ => cta.barriers.entry(barrier).or_default().arrive(&clock),
+            Barrier::Block(number) => {
+                let phase = cta.barriers.entry(barrier).or_default();
+                let party = Party::issuing(self.issued, cta.site, threads);
+                if let Some((earlier, first)) = warp.arrivals.remove(&barrier)
+                    && !phase.is_known_complete(earlier, &clock)
+                {
+                    let memory = Memory::Shared(threads.cta);
+                    self.findings.add(RaceKind::ArrivedTwice, &first, &party, memory, number.into());
+                }
+                let generation = phase.arrive(&clock);
+                if !waits {
+                    warp.arrivals.insert(barrier, (generation, party));
+                }
+                generation
+            }
+            _ => warp.sync.arrive(&clock),
         };
         if waits && let Some(strand) = warp.strand(at) {
             strand.waits.push(Waits { at: barrier, generation });
@@ -173,6 +197,8 @@ impl Engine {
         {
             clock.join(&fence.published.by(fence.mask & threads.mask));
         }
+        // Even an arrival that releases nothing shows that the CTA has started.
+        clock.raise(Row::new(threads.cta, 0, Events::Started), 1, 1);
         let phase = self.clusters.entry(site.cluster).or_default();
         strand.at_cluster = Some(phase.arrive(&clock));
     }
@@ -219,6 +245,7 @@ impl Engine {
         let at = warp.together(threads.together);
         let clock = warp.exit(at, threads.mask);
         cta.exited.join(&clock);
+        cta.last_exit = Some(Party::issuing(self.issued, cta.site, threads));
         if let Some(phase) = self.clusters.get_mut(&cta.site.cluster) {
             phase.arrive(&clock);
         }
@@ -260,7 +287,7 @@ impl Engine {
         self.sync.init(SyncPlace { memory, word: address / 4 }, bits);
     }
 
-    /// Threads initialize mbarrier objects by an operation for it.
+    /// Threads initialize mbarrier objects, or store values that may do so.
     pub(super) fn initialized(&mut self, threads: Threads) {
         self.initialized.insert((threads.cta, threads.warp));
     }

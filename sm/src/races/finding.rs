@@ -1,4 +1,4 @@
-use crate::observer::Memory;
+use crate::observer::{Memory, Threads};
 use atoms_isa::Scope;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -28,6 +28,12 @@ pub enum RaceKind {
     ProxyFar,
     /// A read of global memory by the async proxy after a write of the generic proxy, without a proxy fence between.
     ProxyGlobal,
+    /// An access to memory of a CTA that need not have started yet.
+    LateEntry,
+    /// An access to memory of a CTA that can end before.
+    EarlyExit,
+    /// A warp arrives again at a block barrier whose phase need not be complete.
+    ArrivedTwice,
 }
 
 /// Kinds of findings to report.
@@ -53,6 +59,7 @@ impl RaceChecks {
     pub fn includes(self, kind: RaceKind) -> bool {
         match kind {
             RaceKind::Scope | RaceKind::PlainAndAtomic | RaceKind::Plain => self.races,
+            RaceKind::LateEntry | RaceKind::EarlyExit | RaceKind::ArrivedTwice => self.races,
             RaceKind::Proxy | RaceKind::ProxyFar | RaceKind::ProxyGlobal => self.proxies,
             RaceKind::ProxyWar => self.proxies_war,
         }
@@ -74,6 +81,9 @@ impl RaceKind {
             RaceKind::ProxyWar => "proxy, write after read",
             RaceKind::ProxyFar => "proxy, fence for one CTA",
             RaceKind::ProxyGlobal => "proxy, global memory",
+            RaceKind::LateEntry => "late entry",
+            RaceKind::EarlyExit => "early exit",
+            RaceKind::ArrivedTwice => "arrived twice",
         }
     }
 }
@@ -87,6 +97,9 @@ impl fmt::Display for RaceKind {
             RaceKind::Proxy => "no proxy fence between a write and a bulk copy",
             RaceKind::ProxyWar => "no proxy fence between a read and a bulk copy that overwrites",
             RaceKind::ProxyFar => "the proxy fence between an access and a bulk copy may be too narrow",
+            RaceKind::LateEntry => "the CTA of this memory may not have started",
+            RaceKind::EarlyExit => "the CTA of this memory may end before the access",
+            RaceKind::ArrivedTwice => "a warp may arrive twice in one phase",
             RaceKind::ProxyGlobal => "no proxy fence between a write to global memory and a bulk copy",
         })
     }
@@ -165,6 +178,22 @@ pub struct Party {
 }
 
 impl Party {
+    /// Threads that issue the instruction with this index, in this cycle. It accesses no memory.
+    pub(super) fn issuing((pc, cycle): (u32, u64), site: Site, threads: Threads) -> Party {
+        Party {
+            pc,
+            cta: site.cta,
+            cluster: site.cluster,
+            warp: threads.warp,
+            lane: (threads.mask.trailing_zeros() & 31) as u8,
+            cycle,
+            copy: false,
+            proxy: Proxy::Generic,
+            writes: false,
+            strength: Strength::Weak,
+        }
+    }
+
     pub(super) fn site(&self) -> Site {
         Site { cta: self.cta, cluster: self.cluster }
     }
@@ -177,7 +206,8 @@ pub struct Finding {
     pub first: Party,
     pub second: Party,
     pub memory: Memory,
-    /// Byte address of the word. For shared memory: the offset in the CTA's allocation.
+    /// Byte address of the word. For shared memory: the offset in the CTA's allocation. For
+    /// [`RaceKind::ArrivedTwice`]: the number of the block barrier.
     pub address: u64,
     /// Number of occurrences, counted per word.
     pub count: u64,
@@ -187,6 +217,22 @@ impl Finding {
     /// Advice to fix the race, depending on the scope that both threads share.
     pub fn advice(&self) -> String {
         let Finding { kind, first, second, memory, .. } = self;
+        match kind {
+            RaceKind::LateEntry => {
+                return "put barrier.cluster.arrive and barrier.cluster.wait before the first access to another CTA".into();
+            }
+            RaceKind::EarlyExit => {
+                return "put barrier.cluster.arrive and barrier.cluster.wait after the last access to another CTA, and \
+                        before the threads of both CTAs end"
+                    .into();
+            }
+            RaceKind::ArrivedTwice => {
+                return "between both arrivals, wait for something that a thread does after this phase, such as another \
+                        barrier"
+                    .into();
+            }
+            _ => {}
+        }
         let own = first.cta == second.cta && *memory == Memory::Shared(second.cta);
         let space = match memory {
             Memory::Global => "global",

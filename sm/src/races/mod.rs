@@ -25,7 +25,7 @@ pub use finding::{Finding, Party, Proxy, RaceChecks, RaceKind, Strength, Text};
 use crate::observer::{Access, CoreEvent, Observer, Threads};
 use crate::warp::lanes;
 use atoms_isa::{Control, GlobalOp, Kernel, Operation};
-use atoms_ops::{Op, OpClass, ResultKind};
+use atoms_ops::{Op, OpClass, ResultKind, Size};
 use engine::{Engine, Rule, Touch};
 use warp::Barrier;
 
@@ -56,6 +56,9 @@ impl Races<'_> {
     /// Records each 8 bytes of a plain store as a possible mbarrier object, because compilers may initialize
     /// objects with plain stores.
     fn stored(&mut self, access: &Access<'_>) {
+        if access.size == Size::U64 {
+            self.engine.initialized(access.threads);
+        }
         for lane in lanes(access.threads.mask) {
             let (address, bits) = (access.addresses[lane], access.operand[lane]);
             for object in 0..access.size.bytes() / 8 {
@@ -75,7 +78,7 @@ impl Observer for Races<'_> {
         match event {
             CoreEvent::Started(cta, cluster, threads) => self.engine.start(*cta, *cluster, threads),
             CoreEvent::Ended(cta) => self.engine.end(*cta),
-            CoreEvent::Issue(threads, pc, _) => self.issue(*threads, *pc),
+            CoreEvent::Issue(threads, pc, _) => self.issue(cycle, *threads, *pc),
             CoreEvent::BlockBarrier(threads, barrier, waits) => {
                 self.engine.arrive(*threads, Barrier::Block(*barrier), *waits);
             }
@@ -102,8 +105,8 @@ impl Observer for Races<'_> {
 }
 
 impl Races<'_> {
-    fn issue(&mut self, threads: Threads, pc: u32) {
-        self.engine.issue(threads);
+    fn issue(&mut self, cycle: u64, threads: Threads, pc: u32) {
+        self.engine.issue(threads, pc, cycle);
         let instruction = self.kernel.instructions.get(pc as usize);
         let Some(instruction) = instruction.filter(|_| threads.mask != 0) else { return };
         let ordering = instruction.ordering;

@@ -126,6 +126,9 @@ impl Shadow {
             }
         };
         let new = &record.party;
+        if matches!(memory, Memory::Shared(cta) if cta != new.cta && !who.clock.knows(cta)) {
+            findings.add(RaceKind::LateEntry, new, new, memory, 4 * word);
+        }
         cell.records.retain(|old| {
             let overlap = old.bytes & record.bytes != 0;
             let same_instruction =
@@ -163,6 +166,17 @@ impl Shadow {
             cell.records.remove(0);
         }
         cell.records.push(record);
+    }
+
+    /// The threads of a CTA have ended, with all that they know. Checks the accesses of other CTAs to its memory.
+    pub(super) fn ended(&self, cta: u32, known: &Clock, exit: &Party, findings: &mut Findings) {
+        for (word, cell) in (0..).zip(self.shared.get(&cta).into_iter().flatten()) {
+            for record in cell.records.iter().filter(|record| record.party.cta != cta) {
+                if known.get(record.row, record.lane) < record.time {
+                    findings.add(RaceKind::EarlyExit, &record.party, exit, Memory::Shared(cta), 4 * word);
+                }
+            }
+        }
     }
 
     pub(super) fn end(&mut self, cta: u32) {

@@ -64,7 +64,7 @@ fn found_in(memory: Memory, steps: &[(u32, u32, Step)]) -> Vec<RaceKind> {
     [(0, 0), (1, 0), (2, 1)].into_iter().for_each(|(cta, cluster)| engine.start(cta, cluster, &[1, 1]));
     for (pc, (cta, warp, step)) in steps.iter().copied().enumerate() {
         let threads = Threads { cta, warp, together: 1, mask: 1 };
-        engine.issue(threads);
+        engine.issue(threads, pc as u32, pc as u64);
         let touch = |address: u64, reads, writes, rule| (address, reads, writes, rule);
         let weak = Rule::WEAK;
         let any = Rule { strength: Strength::Strong(None), ..weak };
@@ -311,7 +311,7 @@ fn threads_that_go_on_know_what_those_did_that_ended() {
         engine.start(0, 0, &[0b11, 0b1]);
         let touch = |engine: &mut Engine, warp: u32, threads: u32, mask: u32, address: u64, rule: Rule| {
             let threads = Threads { cta: 0, warp, together: threads, mask };
-            engine.issue(threads);
+            engine.issue(threads, 0, 0);
             let (reads, writes) = if warp == 0 && rule == Rule::WEAK { (0, mask) } else { (mask, mask) };
             let memory = Memory::Shared(0);
             let addresses = &[address; 32];
@@ -361,7 +361,7 @@ fn barriers_order_those_who_meet() {
         ], &[]),
         ("arriving without waiting", &[
             (0, 0, Write(DATA)), (0, 0, ClusterArrive), (1, 0, ClusterArrive), (1, 0, Read(DATA)),
-        ], &[RaceKind::Plain]),
+        ], &[RaceKind::Plain, RaceKind::LateEntry]),
         ("what comes after the arrival", &[
             (0, 0, ClusterArrive), (0, 0, Write(DATA)), (1, 0, ClusterArrive), (1, 0, ClusterWait),
             (1, 0, Read(DATA)),
@@ -408,7 +408,7 @@ fn phases_of_an_mbarrier_object_hand_over_what_was_done_in_them() {
 fn threads_of_a_warp_are_in_order_while_they_are_together() {
     let touch = |engine: &mut Engine, pc: u32, together: u32, mask: u32, reads: u32| {
         let threads = Threads { cta: 0, warp: 0, together, mask };
-        engine.issue(threads);
+        engine.issue(threads, 0, 0);
         engine.access(&Touch {
             threads,
             pc,

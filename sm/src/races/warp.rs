@@ -1,10 +1,11 @@
 //! Threads of a warp, and the barriers at which they wait.
 
 use super::clock::{Clock, Row};
-use super::finding::{Site, Text};
+use super::finding::{Party, Site, Text};
 use super::sync::{Release, merge};
 use crate::warp::LANES;
 use atoms_isa::Scope;
+use std::collections::HashMap;
 
 /// Limit for releasing fences kept per strand. Older fences are dropped.
 const FENCES: usize = 8;
@@ -66,6 +67,8 @@ pub(super) struct BarrierPhase {
     arriving: Clock,
     done: Clock,
     generation: u32,
+    /// Row, lanes and time of the warps that have continued after the last complete phase.
+    left: Vec<(Row, u32, u32)>,
 }
 
 impl BarrierPhase {
@@ -81,8 +84,21 @@ impl BarrierPhase {
             self.done = std::mem::take(&mut self.arriving);
             self.done.join(besides);
             self.generation = self.generation.wrapping_add(1);
+            self.left.clear();
         }
         &self.done
+    }
+
+    pub(super) fn left(&mut self, row: Row, lanes: u32, time: u32) {
+        self.left.push((row, lanes, time));
+    }
+
+    /// True if a thread with this clock knows that the phase `generation` is complete.
+    pub(super) fn is_known_complete(&self, generation: u32, clock: &Clock) -> bool {
+        let later = self.generation.wrapping_sub(generation);
+        let knows =
+            |(row, lanes, time): &(Row, u32, u32)| clock.get(*row, lanes.trailing_zeros() as u8) >= *time;
+        later > 1 || (later == 1 && self.left.iter().any(knows))
     }
 
     pub(super) fn generation(&self) -> u32 {
@@ -156,6 +172,8 @@ pub(super) struct Warp {
     pub(super) copies: u32,
     /// For each lane and pending group: the value of `copies` at the end of the group.
     pub(super) groups: [Vec<u32>; LANES],
+    /// Last arrival without a wait at each barrier, and its phase.
+    pub(super) arrivals: HashMap<Barrier, (u32, Party)>,
 }
 
 impl Warp {
@@ -169,6 +187,7 @@ impl Warp {
             sync: BarrierPhase::default(),
             copies: 0,
             groups: Default::default(),
+            arrivals: HashMap::new(),
         }
     }
 

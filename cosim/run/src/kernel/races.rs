@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use atoms_isa::{Kernel, Scope, SourceLine};
-use atoms_sm::races::{Finding, Memory, Party, RaceChecks, Races, Strength};
+use atoms_sm::races::{Finding, Memory, Party, RaceChecks, RaceKind, Races, Strength};
 use schemars::JsonSchema;
 use serde::Serialize;
 use textwrap::{WordSeparator, WordSplitter, WrapAlgorithm};
@@ -84,13 +84,19 @@ impl<'k> RacesFound<'k> {
         // Writing to a string cannot fail.
         for finding in findings.iter().take(SHOWN) {
             let Finding { kind, first, second, memory, address, count } = finding;
-            let _ = writeln!(text, "  {kind}, at {}", place(*memory, *address));
-            for party in [first, second] {
+            let _ = match (kind, memory) {
+                (RaceKind::ArrivedTwice, Memory::Shared(cta)) => {
+                    writeln!(text, "  {kind}, at block barrier {address} of CTA {cta}")
+                }
+                _ => writeln!(text, "  {kind}, at {}", place(*memory, *address)),
+            };
+            let parties = [(false, first), (true, second)];
+            for (is_second, party) in parties.into_iter().take(if first == second { 1 } else { 2 }) {
                 self.instruction(text, party.pc);
                 let _ = writeln!(
                     text,
                     "      {}, CTA {} warp {} lane {}, cycle {}",
-                    what(party),
+                    what(*kind, is_second, party),
                     party.cta,
                     party.warp,
                     party.lane,
@@ -225,7 +231,13 @@ const fn name(scope: Scope) -> &'static str {
     }
 }
 
-fn what(party: &Party) -> String {
+/// Describes the first or second party of a finding.
+fn what(kind: RaceKind, is_second: bool, party: &Party) -> String {
+    match kind {
+        RaceKind::ArrivedTwice => return "arrival".into(),
+        RaceKind::EarlyExit if is_second => return "end of the CTA".into(),
+        _ => {}
+    }
     let access = if party.writes { "write" } else { "read" };
     let by = if party.copy { " by a copy" } else { "" };
     match party.strength {

@@ -78,14 +78,15 @@ pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
     let config = machine::config(&args.machine.point.name())?;
     let forward_of = program.forward_of;
     let report = Report { args, path, level, forward_of, config: &config, dumps: &dumps };
-    let fingerprint = orders::fingerprint(&text, kernel, &launch, &config);
-    let schedule = args.order.as_ref().map(|key| key.schedule(fingerprint)).transpose();
+    let fingerprint = || orders::fingerprint(&text, kernel, &launch, &config);
+    let schedule = args.order.as_ref().map(|key| key.schedule(fingerprint())).transpose();
     let schedule = schedule.map_err(|error| message!("--order: {error}"))?;
     let setup = machine::setup(&config, &args.machine, true)?;
     let checks = Checks { undefined: level != Level::Off, races: args.races() };
     if let Some(count) = args.orders {
         let bar = bar(count, "orders");
-        let request = OrdersRequest { orders: count, seed: args.seed, workers: cores(), fingerprint };
+        let (seed, fingerprint) = (args.seed, fingerprint());
+        let request = OrdersRequest { orders: count, seed, workers: cores(), fingerprint };
         let found = orders::explore(&setup, kernel, &launch, checks, &request, &|| bar.inc(1))?;
         bar.finish_and_clear();
         let (strict, repeat) = (level == Level::Strict, |key: Option<&OrderKey>| report.command(key));

@@ -101,8 +101,8 @@ fn threads_that_wait_for_each_other() {
         &text,
         &[
             "every thread waits for another",
-            "block barrier 0: warp 1, warp 0 lanes 0xfffffffe wait",
-            "WARPSYNC of lanes 0xffffffff: warp 0 lanes 0x00000001 waits",
+            "block barrier 0: warp 1, warp 0 lanes 1-31 wait",
+            "WARPSYNC of lanes 0xffffffff: warp 0 lane 0 waits",
         ],
     );
 }

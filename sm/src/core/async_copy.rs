@@ -274,12 +274,14 @@ impl Core<'_> {
             self.profile.cluster_answered(pc, transfer.op);
         }
         if transfer.op.is_mbarrier() {
-            let warp = match transfer.origin {
-                Origin::Lane { warp, .. } => Some(warp),
-                Origin::Copy(number) => self.copies.copy(number).map(|copy| copy.asker.warp),
+            let thread = match transfer.origin {
+                Origin::Lane { warp, lane, .. } => Some((warp, 1 << (lane & 31))),
+                Origin::Copy(number) => {
+                    self.copies.copy(number).map(|copy| (copy.asker.warp, 1 << (copy.asker.lane & 31)))
+                }
             };
             let place = (transfer.place.slot, transfer.place.offset());
-            self.log.apply(place, (transfer.op, transfer.b as u64), pc, warp);
+            self.log.apply(place, (transfer.op, transfer.b as u64), pc, thread);
         }
         match transfer.origin {
             Origin::Lane { warp: slot, .. } if self.lane_answered(answer) => {

@@ -6,7 +6,7 @@ use super::issue::{At, ExecError};
 use crate::deadlock::ObjectLog;
 use crate::memory::SharedPlace;
 use crate::port::{Address, Origin, Request, RequestOperands, Transfer};
-use crate::warp::{Busy, LANES, Wait, Warp, lanes, select};
+use crate::warp::{Busy, LANES, Wait, Warp, groups, lanes, select};
 use atoms_isa::{BarrierAccess, Path, Source};
 use atoms_model::diagnosis::OBJECT_INIT;
 use atoms_ops::{Op, Size};
@@ -177,14 +177,14 @@ pub(super) fn log_answer(log: &mut ObjectLog, slot: usize, request: &Request, ho
     let first = request.piece * port_lanes;
     let mask = request.piece_mask(port_lanes) << first;
     let place = |lane| (usize::from(request.slot), request.address.sum(lane) & 0xff_ffff);
-    if matches!(request.op, Op::MbarTestWait | Op::MbarTryWait) {
-        for lane in lanes(mask & holds << first) {
-            log.passed(place(lane), slot, (request.operands.b[lane] >> 31) as u8 & 1);
-        }
-    } else {
-        for lane in lanes(mask) {
-            let operation = (request.op, request.operands.b[lane] as u64);
-            log.apply(place(lane), operation, Some(request.pc), Some(slot));
+    let waits = matches!(request.op, Op::MbarTestWait | Op::MbarTryWait);
+    let key = |lane: usize| (place(lane), request.operands.b[lane] as u64);
+    for group in groups(if waits { mask & holds << first } else { mask }, key) {
+        let (place, b) = key(group.trailing_zeros() as usize);
+        if waits {
+            log.passed(place, slot, (b >> 31) as u8 & 1);
+        } else {
+            log.apply(place, (request.op, b), Some(request.pc), Some((slot, group)));
         }
     }
 }

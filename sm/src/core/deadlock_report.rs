@@ -157,10 +157,11 @@ impl Core<'_> {
                 let bits = self.read_object(slot, address, word).unwrap_or(0);
                 let two_words = self.kernel.arch.number() < 90;
                 let object = if two_words { sm_80_object(bits) } else { MbarObject::decode(bits) };
-                let arrivals = self.log.object((slot, address), bits).map(|h| h.arrivals.keys().copied());
-                let arrived = arrivals.into_iter().flatten().filter_map(|slot| {
-                    let warp = self.warps[slot].as_deref()?;
-                    Some(WarpLanes { cta: self.cta_number(warp.cta_slot), warp: warp.number, lanes: None })
+                let arrivals = self.log.object((slot, address), bits).map(|history| &history.arrivals);
+                let arrived = arrivals.into_iter().flatten().filter_map(|(slot, (_, lanes))| {
+                    let warp = self.warps[*slot].as_deref()?;
+                    let lanes = (warp.live & !lanes != 0).then_some(*lanes);
+                    Some(WarpLanes { cta: self.cta_number(warp.cta_slot), warp: warp.number, lanes })
                 });
                 let asked = self.warps[waiter.slot].as_deref().map(|warp| &warp.asked);
                 let parity = asked.map(|asked| (asked.parity & waiter.mask != 0).into());
@@ -228,7 +229,8 @@ impl Core<'_> {
                 let waiting =
                     |slot: &usize| self.warps[*slot].as_deref().is_some_and(|warp| waits_for(warp, *address));
                 let again = |(slot, parity): (&usize, &u8)| parity == phase && waiting(slot);
-                let arrived = history.arrivals.values().fold(0, |sum: u32, count| sum.saturating_add(*count));
+                let arrived =
+                    history.arrivals.values().fold(0, |sum: u32, (count, _)| sum.saturating_add(*count));
                 if history.passed.iter().any(again) {
                     Some(HintCause::ParityNotFlipped { parity: *phase })
                 } else if !alone {

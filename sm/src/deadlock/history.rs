@@ -12,8 +12,8 @@ pub(crate) type ObjectPlace = (usize, u32);
 pub(crate) struct ObjectHistory {
     /// Value of the object after these events.
     pub(crate) bits: u64,
-    /// Arrivals by warp slot.
-    pub(crate) arrivals: BTreeMap<usize, u32>,
+    /// Number of arrivals and mask of the arriving lanes, by warp slot.
+    pub(crate) arrivals: BTreeMap<usize, (u32, u32)>,
     pub(crate) expected: u64,
     pub(crate) delivered: u64,
     /// Parity of the last wait that passed, by warp slot.
@@ -26,18 +26,22 @@ pub(crate) struct ObjectLog {
     objects: BTreeMap<ObjectPlace, ObjectHistory>,
     /// Objects that each instruction has used.
     used: BTreeMap<u32, BTreeSet<ObjectPlace>>,
+    /// Last entry of `used`: a copy uses its object many times in a row.
+    last_used: Option<(u32, ObjectPlace)>,
 }
 
 impl ObjectLog {
-    /// Records an operation of one lane. `warp` is the slot of its warp. `None` for a copy.
+    /// Records an operation of lanes, one after the other, or of a copy. `threads` is the slot of the warp and the
+    /// mask of the lanes. `None` for a copy whose thread is not known.
     pub(crate) fn apply(
         &mut self,
         place: ObjectPlace,
         (op, b): (Op, u64),
         pc: Option<u32>,
-        warp: Option<usize>,
+        threads: Option<(usize, u32)>,
     ) {
-        if let Some(pc) = pc {
+        if let Some(pc) = pc.filter(|pc| self.last_used != Some((*pc, place))) {
+            self.last_used = Some((pc, place));
             self.used.entry(pc).or_default().insert(place);
         }
         if matches!(op, Op::MbarInit | Op::Store) {
@@ -46,7 +50,7 @@ impl ObjectLog {
         }
         let Some(object) = self.objects.get_mut(&place) else { return };
         let plain = matches!(op, Op::MbarArrive | Op::MbarArriveDrop | Op::MbarArriveSm80);
-        // One call is one lane, so an arrive without a count is one arrival.
+        // An arrive without a count is one arrival of each lane.
         let b = if plain { 1 } else { b };
         let (arrivals, expected, delivered) = match op.kind() {
             OpKind::Mbar(MbarOp::ExpectTx) => (0, b, 0),
@@ -55,17 +59,26 @@ impl ObjectLog {
             OpKind::Mbar(_) => (b as u32, 0, 0),
             OpKind::Word(_) => return,
         };
-        object.expected = object.expected.saturating_add(expected);
-        object.delivered = object.delivered.saturating_add(delivered);
-        if let Some(warp) = warp.filter(|_| arrivals != 0) {
-            let count = object.arrivals.entry(warp).or_default();
-            *count = count.saturating_add(arrivals);
+        // Lanes that have arrived since the start of the phase.
+        let (mut arrived, mut rest) = (0, threads.map_or(1, |(_, lanes)| lanes));
+        while rest != 0 {
+            let lane = rest & rest.wrapping_neg();
+            rest &= !lane;
+            arrived |= lane;
+            object.expected = object.expected.saturating_add(expected);
+            object.delivered = object.delivered.saturating_add(delivered);
+            let step = mbarrier::step(op, object.bits, b);
+            object.bits = step.new.unwrap_or(object.bits);
+            if step.completed {
+                arrived = 0;
+                object.arrivals.clear();
+                (object.expected, object.delivered) = (0, 0);
+            }
         }
-        let step = mbarrier::step(op, object.bits, b);
-        object.bits = step.new.unwrap_or(object.bits);
-        if step.completed {
-            object.arrivals.clear();
-            (object.expected, object.delivered) = (0, 0);
+        if let Some((warp, _)) = threads.filter(|_| arrivals != 0 && arrived != 0) {
+            let (count, lanes) = object.arrivals.entry(warp).or_default();
+            *count = count.saturating_add(arrivals.saturating_mul(arrived.count_ones()));
+            *lanes |= arrived;
         }
     }
 

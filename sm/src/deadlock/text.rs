@@ -200,7 +200,15 @@ fn threads(threads: &[WarpLanes], home: u32) -> String {
     }
     let group = |((cta, lanes), warps): ((u32, Option<u32>), Vec<u32>)| {
         let place = if cta == home { String::new() } else { format!("CTA {cta} ") };
-        let lanes = lanes.map_or(String::new(), |lanes| format!(" lanes {lanes:#010x}"));
+        let lanes = lanes.map_or(String::new(), |lanes| {
+            let numbers: Vec<u32> = (0..32).filter(|lane| lanes >> lane & 1 != 0).collect();
+            let ranges = ranges("lane", &numbers);
+            if ranges.matches(',').count() < 4 {
+                format!(" {ranges}")
+            } else {
+                format!(" lanes {lanes:#010x}")
+            }
+        });
         format!("{place}{}{lanes}", ranges("warp", &warps))
     };
     groups.into_iter().map(group).collect::<Vec<_>>().join(", ")

@@ -62,9 +62,14 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    pub(super) fn get(&self, row: Row, lane: u8) -> u32 {
+    /// Times of the lanes of a row. `None` if no event of the row is known.
+    pub(super) fn times(&self, row: Row) -> Option<&[u32; LANES]> {
         let found = self.rows.binary_search_by_key(&row, |(row, _)| *row);
-        found.map_or(0, |at| self.rows[at].1[usize::from(lane) % LANES])
+        found.ok().map(|at| &self.rows[at].1)
+    }
+
+    pub(super) fn get(&self, row: Row, lane: u8) -> u32 {
+        self.times(row).map_or(0, |times| times[usize::from(lane) % LANES])
     }
 
     /// True if the clock has an event of a CTA, which then has started.

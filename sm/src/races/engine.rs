@@ -6,7 +6,7 @@ use super::shadow::{Accessor, Record, Shadow};
 use super::sync::{Release, Sync, SyncPlace};
 use super::warp::{Barrier, BarrierPhase, Fence, Waits, Warp, released};
 use crate::observer::{CopyDone, CopyStart, Memory, Threads};
-use crate::warp::lanes;
+use crate::warp::{groups, lanes};
 use atoms_isa::{ProxySpace, Scope, Semantics};
 use atoms_ops::Op;
 use std::collections::{HashMap, HashSet};
@@ -259,12 +259,13 @@ impl Engine {
             return;
         }
         let Some((site, ..)) = find(&mut self.ctas, touch.threads) else { return };
+        // Groups of lanes with equal addresses, with each of their words.
         let places = |mask: u32| {
-            let word = move |lane: usize| {
-                words(touch.addresses[lane], touch.bytes)
-                    .map(|(word, _)| SyncPlace { memory: touch.memory, word })
+            let word = move |group: u32| {
+                words(touch.addresses[group.trailing_zeros() as usize & 31], touch.bytes)
+                    .map(move |(word, _)| (group, SyncPlace { memory: touch.memory, word }))
             };
-            lanes(mask & touch.threads.mask).flat_map(move |lane| word(lane).map(move |place| (lane, place)))
+            groups(mask & touch.threads.mask, |lane| touch.addresses[lane]).into_iter().flat_map(word)
         };
         let learnt: Vec<Release> =
             places(touch.reads).flat_map(|(_, place)| self.sync.read(place).to_vec()).collect();
@@ -276,9 +277,9 @@ impl Engine {
         let own = touch.rule.release.map(|scope| (scope, warp.publish(at)));
         let itself = (touch.rule.fenced && !fences.is_empty()).then(|| warp.tick());
         let scope = touch.rule.scope();
-        for (lane, place) in places(touch.writes) {
-            let releases = released(&fences, 1 << lane, scope, site, itself, own.as_ref());
-            self.sync.write(place, touch.reads >> lane & 1 != 0, releases.into_iter());
+        for (group, place) in places(touch.writes) {
+            let releases = released(&fences, group, scope, site, itself, own.as_ref());
+            self.sync.write(place, touch.reads & group != 0, releases.into_iter());
         }
     }
 
@@ -292,9 +293,10 @@ impl Engine {
         self.initialized.insert((threads.cta, threads.warp));
     }
 
-    /// A lane has executed an operation on an mbarrier object. `b` is the count, or for a wait the parity in
-    /// bit 31.
-    pub(super) fn object(&mut self, touch: &Touch<'_>, lane: usize, op: Op, b: u64) {
+    /// Lanes have executed an operation on one mbarrier object, one after the other. `b` is the count, or for a wait
+    /// the parity in bit 31.
+    pub(super) fn object(&mut self, touch: &Touch<'_>, group: u32, op: Op, b: u64) {
+        let lane = group.trailing_zeros() as usize;
         let Some((site, warp, at)) = find(&mut self.ctas, touch.threads) else { return };
         let place = SyncPlace { memory: touch.memory, word: touch.addresses[lane & 31] / 4 };
         if matches!(op, Op::MbarTestWait | Op::MbarTryWait) {
@@ -303,8 +305,8 @@ impl Engine {
         }
         let own = touch.rule.release.map(|scope| (scope, warp.publish(at)));
         let fences = self.fences(touch);
-        let releases = released(&fences, 1 << lane, touch.rule.scope(), site, None, own.as_ref());
-        self.sync.arrive(place, op, b, releases.into_iter());
+        let releases = released(&fences, group, touch.rule.scope(), site, None, own.as_ref());
+        self.sync.arrive(place, op, b, group.count_ones(), &releases);
     }
 
     /// A thread starts a copy. Its accesses can race from now on until a thread has waited for the end of the
@@ -326,7 +328,7 @@ impl Engine {
             // These copies complete out of order, so copies of one thread use the lanes of the row in turn.
             (row(Events::Copies), row(Events::Copies), (time % 32) as u8)
         };
-        let who = Accessor { row, together: 0, clock: &clock };
+        let who = Accessor::new(row, 0, &clock);
         let proxy = if is_bulk { Proxy::Async } else { Proxy::Generic };
         let strength = if copy.atomic { Strength::Strong(None) } else { Strength::Weak };
         let party = Party {
@@ -414,7 +416,7 @@ impl Engine {
             let high = SyncPlace { word: place.word + 1, ..place };
             self.sync.write(high, true, release.into_iter());
         } else {
-            self.sync.arrive(place, op, b, release.into_iter());
+            self.sync.arrive(place, op, b, 1, release.as_slice());
         }
     }
 
@@ -461,7 +463,7 @@ impl Engine {
         for lane in lanes(mask) {
             // In PTX, threads of a warp run separately.
             let together = if self.text == Text::Ptx { 1 << lane } else { together };
-            let who = Accessor { row, together, clock: &strand.clock };
+            let who = Accessor::new(row, together, &strand.clock);
             let party = Party {
                 pc: touch.pc,
                 cta,

@@ -252,12 +252,19 @@ impl Finding {
                 "put fence.proxy.async.{space} in the thread of the copy, after the barrier that orders them"
             );
         }
-        if (first.copy || second.copy) && *kind != RaceKind::Scope {
+        if second.copy && !first.copy && *kind != RaceKind::Scope {
+            return "order the access before the start of the copy: put a barrier between them, or arrive after the \
+                    access and wait for this phase before the copy"
+                .into();
+        }
+        if first.copy && *kind != RaceKind::Scope {
             return "wait for the end of the copy: for its group (cp.async.wait_group) or its mbarrier object; \
                     other threads then also need a barrier"
                 .into();
         }
-        let (scope, barrier) = if first.cta == second.cta {
+        let (scope, barrier) = if (first.cta, first.warp) == (second.cta, second.warp) {
+            (".cta", "bar.warp.sync, or ")
+        } else if first.cta == second.cta {
             (".cta", "a block barrier (bar.sync), or ")
         } else if first.cluster == second.cluster {
             (".cluster", "the cluster barrier (barrier.cluster), or ")

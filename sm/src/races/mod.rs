@@ -23,7 +23,7 @@ pub use crate::observer::Memory;
 pub use finding::{Finding, Party, Proxy, RaceChecks, RaceKind, Strength, Text};
 
 use crate::observer::{Access, CoreEvent, Observer, Threads};
-use crate::warp::lanes;
+use crate::warp::{groups, lanes};
 use atoms_isa::{Control, GlobalOp, Kernel, Operation};
 use atoms_ops::{Op, OpClass, ResultKind, Size};
 use engine::{Engine, Rule, Touch};
@@ -190,13 +190,16 @@ impl Races<'_> {
         if op == Op::MbarInit {
             self.engine.initialized(access.threads);
         }
-        for lane in lanes(access.threads.mask) {
-            let b = access.operand.get(lane).map_or(0, |b| *b as u64);
+        let key = |lane: usize| {
+            (access.addresses[lane], access.operand[lane] as u64, access.stored >> lane & 1 != 0)
+        };
+        for group in groups(access.threads.mask, key) {
+            let (address, b, stored) = key(group.trailing_zeros() as usize);
             match op {
-                Op::MbarInit => self.engine.init(access.memory, access.addresses[lane], b),
+                Op::MbarInit => self.engine.init(access.memory, address, b),
                 Op::MbarInval => {}
-                Op::MbarTestWait | Op::MbarTryWait if access.stored >> lane & 1 == 0 => {}
-                _ => self.engine.object(&touch, lane, op, b),
+                Op::MbarTestWait | Op::MbarTryWait if !stored => {}
+                _ => self.engine.object(&touch, group, op, b),
             }
         }
     }

@@ -3,7 +3,9 @@
 use super::clock::{Clock, ProxyFence, Row};
 use super::finding::{Findings, Party, Proxy, RaceKind, Strength};
 use crate::observer::Memory;
+use crate::warp::LANES;
 use atoms_isa::{ProxySpace, Scope};
+use std::cell::Cell;
 use std::collections::HashMap;
 
 /// Limit for accesses kept per word. If more are unordered, the oldest one is dropped.
@@ -22,19 +24,35 @@ pub(super) struct Record {
     pub(super) value: Option<u32>,
 }
 
+/// Row of a clock with its times. `None` if no event of the row is known.
+type KnownRow<'c> = (Row, Option<&'c [u32; LANES]>);
+
 /// Accessing thread with its clock. Threads of a split are ordered with each other.
 pub(super) struct Accessor<'c> {
     pub(super) row: Row,
     /// Lanes of the row that are ordered with the thread.
     pub(super) together: u32,
     pub(super) clock: &'c Clock,
+    /// Row that was looked up last, with its times: the records of a word are often of one row.
+    last: Cell<Option<KnownRow<'c>>>,
 }
 
-impl Accessor<'_> {
+impl<'c> Accessor<'c> {
+    pub(super) fn new(row: Row, together: u32, clock: &'c Clock) -> Accessor<'c> {
+        Accessor { row, together, clock, last: Cell::new(None) }
+    }
+
     fn comes_after(&self, record: &Record) -> bool {
-        let lane = record.lane;
-        (record.row == self.row && self.together >> (lane & 31) & 1 != 0)
-            || self.clock.get(record.row, lane) >= record.time
+        let lane = record.lane & 31;
+        if record.row == self.row && self.together >> lane & 1 != 0 {
+            return true;
+        }
+        let times = match self.last.get() {
+            Some((row, times)) if row == record.row => times,
+            _ => self.clock.times(record.row),
+        };
+        self.last.set(Some((record.row, times)));
+        times.is_some_and(|times| times[usize::from(lane)] >= record.time)
     }
 }
 
@@ -92,15 +110,15 @@ fn stands_for(new: &Party, old: &Party) -> bool {
 }
 
 #[derive(Default)]
-struct Cell {
+struct Word {
     records: Vec<Record>,
 }
 
 #[derive(Default)]
 pub(super) struct Shadow {
-    global: HashMap<u64, Cell>,
+    global: HashMap<u64, Word>,
     /// Words of shared memory, by number of the CTA.
-    shared: HashMap<u32, Vec<Cell>>,
+    shared: HashMap<u32, Vec<Word>>,
 }
 
 impl Shadow {
@@ -120,7 +138,7 @@ impl Shadow {
                 // Shared addresses have 24 bits.
                 let at = (word & 0x3f_ffff) as usize;
                 if cells.len() <= at {
-                    cells.resize_with(at + 1, Cell::default);
+                    cells.resize_with(at + 1, Word::default);
                 }
                 &mut cells[at]
             }

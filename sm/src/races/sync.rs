@@ -48,7 +48,8 @@ impl Object {
         self.bits >> 63 != 0
     }
 
-    fn apply(&mut self, op: Op, b: u64) {
+    /// Returns true if the phase is complete.
+    fn apply(&mut self, op: Op, b: u64) -> bool {
         // This function is called once per lane, so an arrive without a count is one arrival.
         let b = if matches!(op, Op::MbarArrive | Op::MbarArriveDrop) { 1 } else { b };
         let odd = self.odd();
@@ -57,6 +58,7 @@ impl Object {
         if step.completed {
             self.complete[usize::from(odd)] = std::mem::take(&mut self.filling);
         }
+        step.completed
     }
 }
 
@@ -89,16 +91,16 @@ impl Sync {
         self.objects.insert(place, Object { bits, ..Object::default() });
     }
 
-    pub(super) fn arrive(
-        &mut self,
-        place: SyncPlace,
-        op: Op,
-        b: u64,
-        releases: impl Iterator<Item = Release>,
-    ) {
+    /// Applies an operation `times` times, each time with the same releases.
+    pub(super) fn arrive(&mut self, place: SyncPlace, op: Op, b: u64, times: u32, releases: &[Release]) {
         let object = self.objects.entry(place).or_default();
-        releases.for_each(|release| merge(&mut object.filling, release));
-        object.apply(op, b);
+        let mut released = false;
+        for _ in 0..times {
+            if !released {
+                releases.iter().for_each(|release| merge(&mut object.filling, release.clone()));
+            }
+            released = !object.apply(op, b);
+        }
     }
 
     /// Releases that a thread acquires when it learns that the phase with this parity is complete.

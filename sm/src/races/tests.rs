@@ -142,8 +142,8 @@ fn found_in(memory: Memory, steps: &[(u32, u32, Step)]) -> Vec<RaceKind> {
         engine.conflicts(&touch);
         match step {
             Init(at, bits) => engine.init(memory, at, bits),
-            Arrive(_) => engine.object(&touch, 0, Op::MbarArrive, 0),
-            Waited(_, odd) => engine.object(&touch, 0, Op::MbarTestWait, u64::from(odd) << 31),
+            Arrive(_) => engine.object(&touch, 1, Op::MbarArrive, 0),
+            Waited(_, odd) => engine.object(&touch, 1, Op::MbarTestWait, u64::from(odd) << 31),
             _ => {}
         }
     }

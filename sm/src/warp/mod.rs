@@ -9,7 +9,7 @@ mod arrival_states;
 mod registers;
 
 pub(crate) use arrival_states::high_words;
-pub(crate) use registers::{LANES, Registers, Row, Uniform, View, lanes, select};
+pub(crate) use registers::{LANES, Registers, Row, Uniform, View, groups, lanes, select};
 
 use crate::memory::{ConstantBank, SharedPlace};
 use arrival_states::States;

@@ -9,6 +9,19 @@ pub(crate) type Row = [u32; LANES];
 
 static ZEROS: Row = [0; LANES];
 
+/// Splits the lanes of `mask` into groups with equal keys.
+pub(crate) fn groups<K: PartialEq>(mask: u32, key: impl Fn(usize) -> K) -> Vec<u32> {
+    let mut rest = mask;
+    std::iter::from_fn(|| {
+        let of_first = (rest != 0).then(|| key(rest.trailing_zeros() as usize))?;
+        let group =
+            lanes(rest).filter(|lane| key(*lane) == of_first).fold(0, |group, lane| group | 1 << lane);
+        rest &= !group;
+        Some(group)
+    })
+    .collect()
+}
+
 pub(crate) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
     let mut rest = mask;
     std::iter::from_fn(move || {

@@ -273,7 +273,7 @@ impl KernelRun<'_> {
         if let Some(races) = &self.races {
             writeln!(
                 text,
-                "  order      {}{}",
+                "  checks     {}{}",
                 if races.is_empty() { "no finding" } else { "findings are listed on stderr" },
                 if self.kernel.of_ptx() { "" } else { "; only PTX shows order in a warp" }
             )?;

@@ -105,7 +105,7 @@ impl<'k> RacesFound<'k> {
             }
             wrap(text, &finding.advice());
             if *count > 1 {
-                let _ = writeln!(text, "    and {} more like it", grouped(count - 1));
+                let _ = writeln!(text, "    and {} more such accesses", grouped(count - 1));
             }
         }
         if findings.len() > SHOWN {

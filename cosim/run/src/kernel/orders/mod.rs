@@ -62,6 +62,8 @@ pub struct OrdersFound<'k> {
     pub findings: Vec<OrderFinding>,
     /// True if a signal ended the command early.
     pub interrupted: bool,
+    /// True if the launch file states a result.
+    checked: bool,
     kernel: &'k Kernel,
     config: &'k NamedConfig,
 }
@@ -205,6 +207,7 @@ pub fn explore<'k>(
         distinct: 0,
         findings: Vec::new(),
         interrupted: false,
+        checked: true,
         kernel,
         config: setup.config,
     };
@@ -214,8 +217,15 @@ pub fn explore<'k>(
         Err(RunError::Port(Failure::Interrupted(_))) => {
             return Ok(OrdersFound { interrupted: true, ..found });
         }
+        Err(RunError::Kernel(error)) if error.deadlock().is_some() => {
+            let findings = base.found.into_iter();
+            found.findings =
+                findings.map(|(place, what)| OrderFinding { place, what, orders: 0, key: None }).collect();
+            return Ok(found);
+        }
         Err(error) => return Err(OrdersError::Default(Box::new(error))),
     };
+    found.checked = report.checked();
     let most = launch.cycle_budget.unwrap_or(0).max(SmConfig::default().cycle_budget);
     let limit = |cycles: u64| (LIMIT_FACTOR.saturating_mul(cycles) + LIMIT_CYCLES).min(most);
     // One warp at a time takes more cycles than the default order, so the limit depends on such a run.

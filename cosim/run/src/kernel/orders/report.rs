@@ -60,11 +60,17 @@ impl OrdersFound<'_> {
         if self.findings.is_empty() {
             text.push_str("  findings   none\n");
         }
+        if !self.checked {
+            text.push_str("  result     not checked: the launch file states no result (`expect`, docs/launch-files.md)\n");
+        }
         for OrderFinding { place, what, orders, key } in &self.findings {
             let kind = place.fault.name();
-            let orders = count(*orders);
-            let also = if key.is_none() { " and in the default order" } else { "" };
-            let _ = writeln!(text, "  finding    {kind}, in {orders}{also}: {what}");
+            let orders = match (key, count(*orders)) {
+                (Some(_), orders) => orders,
+                (None, _) if *orders == 0 => "the default order".into(),
+                (None, orders) => format!("{orders} and in the default order"),
+            };
+            let _ = writeln!(text, "  finding    {kind}, in {orders}: {what}");
             let _ = writeln!(text, "    repeat   {}", repeat(key.as_ref()));
         }
         text

@@ -70,7 +70,7 @@ fn options_that_mean_nothing_together_are_refused() {
         (
             "run",
             &["racy.ptx", "--launch", "racy.toml", "--check", "off,strict"],
-            "only one of off, warn and strict",
+            "only one of off, warn and undefined",
         ),
         (
             "run",

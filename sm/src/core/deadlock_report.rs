@@ -6,7 +6,7 @@ use crate::deadlock::{
     BlockedObject, DeadlockHint, DeadlockReport, HintCause, Releaser, WaitObject, WaitPlace, WarpLanes, waits,
 };
 use crate::error::InstructionPlace;
-use crate::warp::{Wait, Warp, lanes};
+use crate::warp::{Wait, Warp, groups, lanes};
 use atoms_model::mbarrier::MbarObject;
 use atoms_ops::Op;
 use std::collections::{BTreeMap, BTreeSet};
@@ -118,12 +118,10 @@ impl Core<'_> {
                     continue;
                 }
                 let open = split.mask & (warp.asked.open | suspended);
-                let objects: BTreeSet<u32> = lanes(open).map(|l| warp.asked.address[l]).collect();
-                for address in objects {
-                    let same = lanes(open).filter(|l| warp.asked.address[*l] == address);
-                    let mask = same.fold(0, |mask, lane| mask | 1 << lane);
-                    let key = ObjectKey::Mbarrier(warp.cta_slot, address & 0xff_ffff);
-                    add(mask, warp.asked.pc[mask.trailing_zeros() as usize & 31], key);
+                for mask in groups(open, |lane| warp.asked.address[lane]) {
+                    let first = mask.trailing_zeros() as usize & 31;
+                    let key = ObjectKey::Mbarrier(warp.cta_slot, warp.asked.address[first] & 0xff_ffff);
+                    add(mask, warp.asked.pc[first], key);
                 }
                 if split.mask & !open != 0 {
                     let pc = request.map_or(split.pc, |r| r.pc);

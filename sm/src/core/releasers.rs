@@ -2,12 +2,12 @@
 
 use super::Core;
 use crate::compute;
-use crate::deadlock::{Flow, Releaser, WaitObject, WarpLanes, writes};
+use crate::deadlock::{Flow, MbarEffect, Releaser, WaitObject, WarpLanes, writes};
 use crate::port::Address;
 use crate::races::rules::dataflow::{Name, effect, is_constant, source};
 use crate::warp::lanes;
 use atoms_isa::{BulkWay, Control, GlobalOp, Operation, PredSource, SharedAddress};
-use atoms_ops::{MbarOp, Op, OpKind};
+use atoms_ops::Op;
 
 /// Instructions before an access that may compute its address.
 const ADDRESS_CODE: usize = 16;
@@ -47,25 +47,13 @@ pub(super) struct Act {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ActKind {
-    Mbarrier {
-        arrives: bool,
-        expects: bool,
-        delivers: bool,
-    },
+    Mbarrier(MbarEffect),
     /// Arrival at a block barrier. `None` if its number is not known yet.
     Block(Option<u8>),
 }
 
 fn mbarrier(op: Op) -> Option<ActKind> {
-    let OpKind::Mbar(op) = op.kind() else { return None };
-    let (arrives, expects, delivers) = match op {
-        MbarOp::Init | MbarOp::Inval | MbarOp::TestWait | MbarOp::TryWait => return None,
-        MbarOp::ExpectTx => (false, true, false),
-        MbarOp::CompleteTx => (false, false, true),
-        MbarOp::ArriveExpectTx | MbarOp::ArriveDropExpectTx => (true, true, false),
-        _ => (true, false, false),
-    };
-    Some(ActKind::Mbarrier { arrives, expects, delivers })
+    MbarEffect::of(op).map(ActKind::Mbarrier)
 }
 
 impl Core<'_> {
@@ -174,9 +162,9 @@ impl Core<'_> {
             match (key, object) {
                 (ObjectKey::Mbarrier(slot, address), WaitObject::Mbarrier { pending, bytes, .. }) => {
                     let wanted = |act: &&Act| match act.kind {
-                        ActKind::Mbarrier { arrives, .. } if *pending > 0 => arrives,
-                        ActKind::Mbarrier { delivers, .. } if *bytes > 0 => delivers,
-                        ActKind::Mbarrier { expects, .. } => expects,
+                        ActKind::Mbarrier(effect) if *pending > 0 => effect.arrives,
+                        ActKind::Mbarrier(effect) if *bytes > 0 => effect.delivers,
+                        ActKind::Mbarrier(effect) => effect.expects,
                         ActKind::Block(_) => false,
                     };
                     let near = cluster(agent.cta_slot) == cluster(*slot);
@@ -195,7 +183,7 @@ impl Core<'_> {
                     let releases = |act: &Act| match act.kind {
                         ActKind::Block(Some(other)) => (other == *id).then_some(true),
                         ActKind::Block(None) => Some(false),
-                        ActKind::Mbarrier { .. } => None,
+                        ActKind::Mbarrier(_) => None,
                     };
                     acts[index].iter().filter_map(releases).max()
                 }

@@ -4,6 +4,31 @@ use atoms_model::mbarrier;
 use atoms_ops::{MbarOp, Op, OpKind};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Parts of an operation on an mbarrier object.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct MbarEffect {
+    pub(crate) arrives: bool,
+    /// True if the operation expects bytes.
+    pub(crate) expects: bool,
+    /// True if the operation delivers expected bytes.
+    pub(crate) delivers: bool,
+}
+
+impl MbarEffect {
+    /// Returns `None` for operations that neither arrive nor count bytes.
+    pub(crate) fn of(op: Op) -> Option<MbarEffect> {
+        let OpKind::Mbar(op) = op.kind() else { return None };
+        let (arrives, expects, delivers) = match op {
+            MbarOp::Init | MbarOp::Inval | MbarOp::TestWait | MbarOp::TryWait => return None,
+            MbarOp::ExpectTx => (false, true, false),
+            MbarOp::CompleteTx => (false, false, true),
+            MbarOp::ArriveExpectTx | MbarOp::ArriveDropExpectTx => (true, true, false),
+            _ => (true, false, false),
+        };
+        Some(MbarEffect { arrives, expects, delivers })
+    }
+}
+
 /// CTA slot and byte offset of an mbarrier object.
 pub(crate) type ObjectPlace = (usize, u32);
 
@@ -52,13 +77,12 @@ impl ObjectLog {
         let plain = matches!(op, Op::MbarArrive | Op::MbarArriveDrop | Op::MbarArriveSm80);
         // An arrive without a count is one arrival of each lane.
         let b = if plain { 1 } else { b };
-        let (arrivals, expected, delivered) = match op.kind() {
-            OpKind::Mbar(MbarOp::ExpectTx) => (0, b, 0),
-            OpKind::Mbar(MbarOp::CompleteTx) => (0, 0, b),
-            OpKind::Mbar(MbarOp::ArriveExpectTx | MbarOp::ArriveDropExpectTx) => (1, b, 0),
-            OpKind::Mbar(_) => (b as u32, 0, 0),
-            OpKind::Word(_) => return,
-        };
+        let effect = MbarEffect::of(op).unwrap_or_default();
+        // With bytes, `b` is their number, and there is one arrival.
+        let count = if effect.expects { 1 } else { b as u32 };
+        let arrivals = if effect.arrives { count } else { 0 };
+        let [expected, delivered] =
+            [effect.expects, effect.delivers].map(|counts| if counts { b } else { 0 });
         // Lanes that have arrived since the start of the phase.
         let (mut arrived, mut rest) = (0, threads.map_or(1, |(_, lanes)| lanes));
         while rest != 0 {

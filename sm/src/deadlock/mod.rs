@@ -5,7 +5,7 @@ mod reach;
 mod text;
 mod waits;
 
-pub(crate) use history::ObjectLog;
+pub(crate) use history::{MbarEffect, ObjectLog};
 pub(crate) use reach::{Flow, writes};
 pub(crate) use waits::{Releaser, waits};
 

@@ -9,7 +9,7 @@ use crate::observer::{CopyDone, CopyStart, Memory, Threads};
 use crate::warp::{groups, lanes};
 use atoms_isa::{ProxySpace, Scope, Semantics};
 use atoms_ops::Op;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// Memory-order classification of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,8 +74,6 @@ pub(super) struct Engine {
     clusters: HashMap<u32, BarrierPhase>,
     /// Release of each copy's completion, by number of the copy.
     copies: HashMap<u64, Release>,
-    /// Warps (CTA, warp) that have initialized an mbarrier object since their last proxy fence.
-    initialized: HashSet<(u32, u32)>,
     shadow: Shadow,
     sync: Sync,
     pub(super) findings: Findings,
@@ -229,7 +227,7 @@ impl Engine {
         if self.text == Text::Ptx {
             self.findings.fence_executed(pc);
             // Authors put a fence between an initialization and a copy that uses the object. PTX does not ask for it.
-            if self.initialized.remove(&(threads.cta, threads.warp)) {
+            if std::mem::take(&mut warp.initialized) {
                 self.findings.fence_orders(pc);
             }
         }
@@ -290,7 +288,9 @@ impl Engine {
 
     /// Threads initialize mbarrier objects, or store values that may do so.
     pub(super) fn initialized(&mut self, threads: Threads) {
-        self.initialized.insert((threads.cta, threads.warp));
+        if let Some((_, warp, _)) = find(&mut self.ctas, threads) {
+            warp.initialized = true;
+        }
     }
 
     /// Lanes have executed an operation on one mbarrier object, one after the other. `b` is the count, or for a wait

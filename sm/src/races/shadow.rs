@@ -98,6 +98,10 @@ fn conflict(one: &Party, other: &Party) -> Option<RaceKind> {
 
 /// True if every access that conflicts with `old` also conflicts with `new`, so that `old` can be dropped.
 fn stands_for(new: &Party, old: &Party) -> bool {
+    if (old.proxy, new.proxy) == (Proxy::Generic, Proxy::Async) && !new.writes {
+        // Later writes of the async proxy must still follow `old`.
+        return false;
+    }
     let writes = new.writes || !old.writes;
     match (new.strength, old.strength) {
         (Strength::Weak, _) => writes,
@@ -175,10 +179,7 @@ impl Shadow {
                     findings.add(RaceKind::ProxyFar, &old.party, new, memory, 4 * word);
                 }
             }
-            // A read of the async proxy does not stand for accesses that later writes of this proxy must follow.
-            let stands_for = stands_for(new, &old.party)
-                && (new.proxy == Proxy::Generic || old.party.proxy == new.proxy || new.writes);
-            !(ordered && old.bytes & !record.bytes == 0 && stands_for)
+            !(ordered && old.bytes & !record.bytes == 0 && stands_for(new, &old.party))
         });
         if cell.records.len() >= MOST {
             cell.records.remove(0);

@@ -172,6 +172,8 @@ pub(super) struct Warp {
     pub(super) copies: u32,
     /// For each lane and pending group: the value of `copies` at the end of the group.
     pub(super) groups: [Vec<u32>; LANES],
+    /// True if the warp has initialized an mbarrier object since its last proxy fence.
+    pub(super) initialized: bool,
     /// Last arrival without a wait at each barrier, and its phase.
     pub(super) arrivals: HashMap<Barrier, (u32, Party)>,
 }
@@ -187,6 +189,7 @@ impl Warp {
             sync: BarrierPhase::default(),
             copies: 0,
             groups: Default::default(),
+            initialized: false,
             arrivals: HashMap::new(),
         }
     }

@@ -93,18 +93,7 @@ pub(crate) fn run<'py>(
     let (implementation, rtl) = python.detach(|| implementation(on, &config))?;
     let checks =
         Checks { undefined: !matches!(implementation, Implementation::Rtl(_)), races: RaceChecks::ALL };
-    let setup = Setup {
-        config: &config,
-        implementation,
-        parallel: false,
-        oracle: true,
-        trace: None,
-        window: None,
-        internals: false,
-        record: None,
-        usage: false,
-        interrupt: None,
-    };
+    let setup = Setup::new(&config, implementation);
     let run = python.detach(|| kernel::run(&setup, kernel, &launch, checks)).map_err(wrong)?;
     let report = run.outcome.as_ref().map_err(|failure| PyRuntimeError::new_err(failure.to_string()))?;
     let result = pythonize::pythonize(python, &run.result(report, program.forward_of, rtl.as_ref()))?;

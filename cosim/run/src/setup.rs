@@ -58,6 +58,24 @@ pub struct Setup<'a> {
     pub interrupt: Option<&'static AtomicBool>,
 }
 
+impl<'a> Setup<'a> {
+    /// Setup with the oracle, on one thread, without files.
+    pub fn new(config: &'a NamedConfig, implementation: Implementation) -> Setup<'a> {
+        Setup {
+            config,
+            implementation,
+            parallel: false,
+            oracle: true,
+            trace: None,
+            window: None,
+            internals: false,
+            record: None,
+            usage: false,
+            interrupt: None,
+        }
+    }
+}
+
 /// Reason why a run could not be set up, or why its files could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {

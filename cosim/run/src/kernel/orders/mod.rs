@@ -38,7 +38,7 @@ pub struct OrdersRequest {
     pub seed: u64,
     /// Number of threads. The result does not depend on it.
     pub workers: usize,
-    /// See [`fingerprint`].
+    /// Identifies kernel, launch and configuration in keys ([`fingerprint`]).
     pub fingerprint: u32,
 }
 

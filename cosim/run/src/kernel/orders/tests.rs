@@ -31,18 +31,7 @@ impl Case {
     }
 
     fn setup(&self) -> Setup<'_> {
-        Setup {
-            config: &self.config,
-            implementation: Implementation::Model,
-            parallel: false,
-            oracle: false,
-            trace: None,
-            window: None,
-            internals: false,
-            record: None,
-            usage: false,
-            interrupt: None,
-        }
+        Setup { oracle: false, ..Setup::new(&self.config, Implementation::Model) }
     }
 
     fn fingerprint(&self) -> u32 {

@@ -41,7 +41,7 @@ pub use kernel::number::{
 pub use kernel::order::{Ordering, Scope, Semantics};
 pub use kernel::program::{
     CompiledBank, DRIVER_CODE, Kernel, KernelParam, ModuleVariable, Program, SharedVariable, SourceLine,
-    UnreadKernel,
+    SourcePosition, UnreadKernel,
 };
 pub use kernel::register::{BarrierRegister, Pred, PredSource, Reg, UReg};
 pub use kernel::source::{ConstAddress, ConstIndex, HalfSelect, Source, Value};

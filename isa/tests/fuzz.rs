@@ -79,13 +79,7 @@ fn read_snippet(text: &str) {
 fn lower_all(function: Function<'_>, length: usize) {
     let arch =
         Arch::from_name(["sm_60", "sm_75", "sm_80", "sm_90", "sm_120"][length % 5]).expect("it is known");
-    let module = Module {
-        version: (9, 0),
-        target: arch,
-        address_size: 64,
-        variables: Vec::new(),
-        functions: vec![function],
-    };
+    let module = Module::new((9, 0), arch, vec![function]);
     let function = &module.functions[0];
     let mut frame = Frame::new();
     for instruction in &function.instructions {

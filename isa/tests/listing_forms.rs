@@ -80,6 +80,22 @@ fn remarks_are_no_operands() {
 }
 
 #[test]
+fn instructions_have_the_first_position_of_a_group() {
+    let text = ".target sm_80\n.section .text.k,\"ax\"\nNOP ;\n\
+        \t//## File \"/src/a.cuh\", line 3 inlined at \"/src/k.cu\", line 9\n\t//## File \"/src/k.cu\", line 9\n\
+        NOP ;\nLDS R0, [R1] ;\n\
+        //## File \"k.py\", line 7\n\t//## File \".nv_debug_ptx_txt\", line 19\nEXIT ;\n";
+    let found: Vec<_> = kernel(text).source.iter().map(ToString::to_string).collect();
+    let expected = [
+        "line 3: `NOP`",
+        "line 6 (a.cuh:3): `NOP`",
+        "line 7 (a.cuh:3): `LDS R0, [R1]`",
+        "line 10 (k.py:7): `EXIT`",
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
 fn uniform_registers_by_architecture() {
     let line = "REDUX.SUM.S32 UR79, R9 ;\nULDC.64 UR254, c[0x0][0x0] ;\nLDS R0, [UR63] ;\nMOV R0, URZ ;\n";
     let text = |arch: &str, line: &str| format!(".target {arch}\n.section .text.k,\"ax\"\n{line}");

@@ -1,5 +1,6 @@
 //! Constructs of PTX and the form to which they are parsed, row by row.
 
+use atoms_isa::Program;
 use atoms_isa::ptx::{
     Base, Function, Initial, LabelId, Module, Operand, PtxGuard, PtxInstruction, RegId, StateSpace, Symbol,
     Type, Variable, snippet,
@@ -272,6 +273,24 @@ fn what_says_nothing_about_code_is_skipped() {
     let names: Vec<_> = module.functions.iter().map(|f| (f.name, f.instructions.len())).collect();
     assert_eq!(names, [("k", 1), ("l", 1)]);
     assert_eq!(module.functions[0].labels.len(), 2);
+}
+
+#[test]
+fn instructions_have_the_position_of_the_last_loc_directive() {
+    let text = ".version 7.0\n.target sm_80\n.address_size 64\n\
+        .func f() {\n.loc 2 7 1\nmembar.cta;\nret;\n}\n\
+        .entry k() {\n.reg .b32 %r<3>;\nmov.u32 %r1, 1;\n.loc 1 5 3, function_name $s+4, inlined_at 2 9 3\n\
+        mov.u32 %r1, 1;\nmov.u32 %r2, 1;\ncall f;\n.loc 3 1 1\nexit;\n}\n\
+        .file 1 \"/src/kernel.cu\", 1699, 20\n.file 2 \"include\\f.cuh\"\n";
+    let program = Program::read("k.ptx", text, None).unwrap();
+    let kernel = program.kernel("k").unwrap();
+    let found: Vec<_> = kernel.source.iter().map(ToString::to_string).collect();
+    assert_eq!(found[0], "line 11: `mov.u32 %r1, 1`");
+    assert_eq!(found[1], "line 13 (kernel.cu:5): `mov.u32 %r1, 1`");
+    assert_eq!(found[2], "line 14 (kernel.cu:5): `mov.u32 %r2, 1`");
+    assert!(found.contains(&"line 6 (f.cuh:7): `membar.cta`".into()), "{found:?}");
+    assert_eq!(kernel.source[1].position.as_ref().map(|p| (&*p.file, p.line)), Some(("/src/kernel.cu", 5)));
+    assert_eq!(kernel.source.last().unwrap().position, None, "file 3 is not declared");
 }
 
 #[test]

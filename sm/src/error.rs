@@ -1,5 +1,6 @@
 use crate::deadlock::DeadlockReport;
 use crate::launch::LaunchError;
+use atoms_isa::SourceLine;
 use atoms_ops::Fault;
 use std::fmt;
 
@@ -89,9 +90,7 @@ impl KernelError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstructionPlace {
     pub kernel: String,
-    /// Line in the listing, from 1.
-    pub line: u32,
-    pub text: String,
+    pub line: Box<SourceLine>,
     /// Number of the CTA in the grid.
     pub cta: u32,
     /// Number of the warp in the CTA.
@@ -100,15 +99,14 @@ pub struct InstructionPlace {
 
 impl fmt::Display for InstructionPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let InstructionPlace { kernel, line, text, cta, warp } = self;
-        write!(f, "kernel `{kernel}`, line {line}: `{text}`, CTA {cta}, warp {warp}")
+        let InstructionPlace { kernel, line, cta, warp } = self;
+        write!(f, "kernel `{kernel}`, {line}, CTA {cta}, warp {warp}")
     }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnsupportedInstruction {
-    pub line: u32,
-    pub text: String,
+    pub line: SourceLine,
     pub reason: String,
     /// Key under which instructions are reported together: a mnemonic without modifiers, or the reason.
     pub class: String,
@@ -119,12 +117,12 @@ fn listed(instructions: &[UnsupportedInstruction]) -> String {
     let mut classes: Vec<(&UnsupportedInstruction, Vec<String>)> = Vec::new();
     for instruction in instructions {
         match classes.iter_mut().find(|(first, _)| first.class == instruction.class) {
-            Some((_, others)) => others.push(instruction.line.to_string()),
+            Some((_, others)) => others.push(instruction.line.line.to_string()),
             None => classes.push((instruction, Vec::new())),
         }
     }
     let entry = |(first, others): (&UnsupportedInstruction, Vec<String>)| {
-        let text = format!("\n  line {}: `{}` ({})", first.line, first.text, first.reason);
+        let text = format!("\n  {} ({})", first.line, first.reason);
         match others.as_slice() {
             [] => text,
             others => format!("{text}\n    and {} like it, in lines {}", others.len(), others.join(", ")),

@@ -7,9 +7,10 @@ use atoms_isa::{
 };
 
 pub(crate) fn check(kernel: &Kernel) -> Result<(), KernelError> {
-    let lacking = |index: usize, reason: String, class: &str| {
-        let source = &kernel.source[index];
-        UnsupportedInstruction { line: source.line, text: source.text.clone(), reason, class: class.into() }
+    let lacking = |index: usize, reason: String, class: &str| UnsupportedInstruction {
+        line: kernel.source[index].clone(),
+        reason,
+        class: class.into(),
     };
     let mut instructions = Vec::new();
     for (index, instruction) in kernel.instructions.iter().enumerate() {

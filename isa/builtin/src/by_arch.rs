@@ -94,7 +94,7 @@ pub fn lower_text(
     } else {
         let functions = vec![ptx::snippet(text).map_err(wrong)?];
         let target = arch(ALL[0]).map_err(LowerTextError::Arch)?;
-        Module { version: ptx::NEWEST, target, address_size: 64, variables: Vec::new(), functions }
+        Module::new(ptx::NEWEST, target, functions)
     };
     let arches = arches_named(arches, whole.then_some(module.target)).map_err(LowerTextError::Arch)?;
     let used = match (unused, whole) {

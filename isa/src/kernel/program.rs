@@ -4,6 +4,7 @@ use super::instruction::{Instruction, Operation};
 use crate::arch::Arch;
 use crate::problem::TextError;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 /// Code address of the first function that the driver provides, such as `vprintf`. Each further function is
@@ -101,11 +102,50 @@ pub struct SharedVariable {
     pub bytes: u32,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceLine {
+    /// Line in the kernel's file, from 1.
     pub line: u32,
+    /// Instruction in the kernel's file: a PTX statement, or machine code.
     pub text: String,
+    /// Machine instruction, if the PTX statement is lowered to it.
+    pub lowered: Option<String>,
     pub mnemonic: u32,
+    /// Line from which a compiler made the instruction, if the file has line information.
+    pub position: Option<SourcePosition>,
+}
+
+impl SourceLine {
+    /// Text of the instruction that the core executes.
+    pub fn code(&self) -> &str {
+        self.lowered.as_ref().unwrap_or(&self.text)
+    }
+}
+
+/// Formats the place and the instruction, such as ``line 40 (histogram.cu:12): `ld.shared.u32 %r1, [%r2]` ``.
+impl fmt::Display for SourceLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let SourceLine { line, text, position, .. } = self;
+        match position {
+            Some(position) => write!(f, "line {line} ({position}): `{text}`"),
+            None => write!(f, "line {line}: `{text}`"),
+        }
+    }
+}
+
+/// Line of a source file. Displayed as `histogram.cu:12`, without the folder of the file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SourcePosition {
+    pub file: Arc<str>,
+    /// Line number, from 1.
+    pub line: u32,
+}
+
+impl fmt::Display for SourcePosition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.file.rsplit(['/', '\\']).next().unwrap_or_default();
+        write!(f, "{name}:{}", self.line)
+    }
 }
 
 impl Program {

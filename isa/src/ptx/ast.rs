@@ -4,6 +4,8 @@
 use crate::arch::Arch;
 use crate::kernel::number::Type;
 use crate::kernel::program::Directives;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 #[derive(Clone, Debug)]
 pub struct Module<'t> {
@@ -13,9 +15,15 @@ pub struct Module<'t> {
     pub address_size: u8,
     pub variables: Vec<Variable<'t>>,
     pub functions: Vec<Function<'t>>,
+    /// Names of the `.file` directives, by number.
+    pub files: BTreeMap<u32, Arc<str>>,
 }
 
 impl<'t> Module<'t> {
+    pub fn new(version: (u16, u16), target: Arch, functions: Vec<Function<'t>>) -> Self {
+        Module { version, target, address_size: 64, variables: Vec::new(), functions, files: BTreeMap::new() }
+    }
+
     pub fn kernel(&self, name: &str) -> Option<&Function<'t>> {
         self.functions.iter().find(|f| f.entry && f.name == name)
     }
@@ -127,6 +135,8 @@ pub struct PtxInstruction<'t> {
     /// Text of the instruction as written, from the guard to the last operand.
     pub text: &'t str,
     pub line: u32,
+    /// File number and line of the last `.loc` directive before the instruction.
+    pub position: Option<(u32, u32)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

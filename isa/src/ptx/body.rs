@@ -229,9 +229,9 @@ impl<'t> Parser<'t> {
         } else if !(self.loose && self.cursor.at_end()) {
             return Err(self.missing_semicolon(end));
         }
-        let text = self.cursor.slice(start..end);
+        let (text, position) = (self.cursor.slice(start..end), self.body.position);
         let instructions = &mut self.body.function.instructions;
-        instructions.push(PtxInstruction { guard, opcode, modifiers, operands, text, line });
+        instructions.push(PtxInstruction { guard, opcode, modifiers, operands, text, line, position });
         Ok(())
     }
 

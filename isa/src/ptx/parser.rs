@@ -6,8 +6,9 @@ use super::scope::Body;
 use crate::arch::Arch;
 use crate::nearest::nearest;
 use crate::problem::{MOST_PROBLEMS, Problem, TextError};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
+use std::sync::Arc;
 
 pub(super) type Parsed<T> = Result<T, Problem>;
 
@@ -20,6 +21,7 @@ pub(super) struct Parser<'t> {
     pub(super) problems: Vec<Problem>,
     pub(super) variables: Vec<Variable<'t>>,
     pub(super) functions: Vec<Function<'t>>,
+    files: BTreeMap<u32, Arc<str>>,
     pub(super) globals: HashMap<&'t str, Symbol>,
     pub(super) body: Body<'t>,
     /// Names whose address is the initial value of a variable. They may be declared later in the text.
@@ -68,6 +70,7 @@ impl<'t> Parser<'t> {
             problems: Vec::new(),
             variables: Vec::new(),
             functions: Vec::new(),
+            files: BTreeMap::new(),
             globals: HashMap::new(),
             body: Body::default(),
             addresses: Vec::new(),
@@ -132,8 +135,8 @@ impl<'t> Parser<'t> {
         self.problems.extend(open);
         match (self.version, self.target) {
             (Some(version), Some(target)) if self.problems.is_empty() => {
-                let Parser { variables, functions, .. } = self;
-                Ok(Module { version, target, address_size: 64, variables, functions })
+                let Parser { variables, functions, files, .. } = self;
+                Ok(Module { variables, files, ..Module::new(version, target, functions) })
             }
             _ => Err(TextError::new(name, text, self.problems)),
         }
@@ -241,10 +244,10 @@ impl<'t> Parser<'t> {
         ))
     }
 
-    /// Skips a directive that has no effect on execution. Returns false for any other directive.
+    /// Reads a directive that has no effect on execution. Returns false for any other directive.
     pub(super) fn ignored(&mut self, name: &str) -> Parsed<bool> {
         match name {
-            "loc" | "file" => self.skip_position(),
+            "loc" | "file" => self.position(),
             "section" => {
                 while !matches!(self.cursor.peek(), b'{' | b'\n') && !self.cursor.at_end() {
                     self.cursor.bump_char();
@@ -278,14 +281,15 @@ impl<'t> Parser<'t> {
         Ok(true)
     }
 
-    /// Skips a source position: `.loc 1 2 3, function_name NAME, inlined_at 1 2 3` or `.file 1 "name", 4, 5`.
+    /// Reads a source position: `.loc 1 2 3, function_name NAME, inlined_at 1 2 3` or `.file 1 "name", 4, 5`.
     /// Neither ends in a semicolon.
-    fn skip_position(&mut self) {
+    fn position(&mut self) {
+        let (mut numbers, mut name) = (Vec::new(), None);
         loop {
             self.cursor.trivia();
             match self.cursor.peek() {
-                b'"' => drop(self.cursor.string()),
-                b'0'..=b'9' => drop(self.cursor.digits()),
+                b'"' => name = Some(self.cursor.string()),
+                b'0'..=b'9' => numbers.extend(self.cursor.digits().and_then(|text| text.parse::<u32>().ok())),
                 b',' => {
                     self.cursor.bump();
                     self.cursor.trivia();
@@ -298,8 +302,13 @@ impl<'t> Parser<'t> {
                         }
                     }
                 }
-                _ => return,
+                _ => break,
             }
+        }
+        match (name, numbers.as_slice()) {
+            (Some(name), [file, ..]) => _ = self.files.insert(*file, name.into()),
+            (None, [file, line, ..]) => self.body.position = Some((*file, *line)),
+            _ => {}
         }
     }
 

@@ -138,6 +138,8 @@ pub(super) struct Body<'t> {
     pub(super) scopes: Vec<Scope<'t>>,
     pub(super) reported: HashSet<&'t str>,
     placeholders: u32,
+    /// File number and line of the last `.loc` directive.
+    pub(super) position: Option<(u32, u32)>,
     pub(super) found: Vec<Found<'t>>,
 }
 

@@ -64,6 +64,9 @@ pub(crate) enum Line<'t> {
     Entry(&'t str),
     /// `.type NAME,@function`, which names a function. The listing may not contain its code.
     Function(&'t str),
+    /// `//## File "kernel.cu", line 12`: position in the source of the instructions that follow. A group of
+    /// such lines starts with the position, and the places where it is inlined follow.
+    Position { file: &'t str, line: u32 },
     /// A label `NAME:` with its byte range.
     Label { name: &'t str, range: Range<usize> },
     /// An instruction with its operands.
@@ -73,6 +76,8 @@ pub(crate) enum Line<'t> {
 pub(crate) struct Statement<'t> {
     pub(crate) limits: Limits,
     pub(crate) line: u32,
+    /// File and line in the source, if the listing states them.
+    pub(crate) position: Option<(&'t str, u32)>,
     /// Byte offset in the kernel, if the listing states it.
     pub(crate) offset: Option<u64>,
     pub(crate) guard: PredSource,
@@ -161,7 +166,7 @@ pub(crate) fn read<'t>(
         rest = rest.trim_start_matches(['{', '}']).trim_ascii_start();
     }
     if rest.is_empty() || rest.starts_with("//") || rest.starts_with('#') {
-        return Ok(None);
+        return Ok(rest.strip_prefix("//## File \"").and_then(position));
     }
     let named = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'$' | b'@');
     let length = rest.bytes().take_while(named).count();
@@ -187,6 +192,13 @@ pub(crate) fn read<'t>(
         return Ok(None);
     }
     statement(text, rest, offset, number).map(|s| Some(Line::Statement(s)))
+}
+
+fn position(rest: &str) -> Option<Line<'_>> {
+    let (file, after) = rest.split_once("\", line ")?;
+    let digits = after.split(|c: char| !c.is_ascii_digit()).next()?;
+    // With `-G`, a position in the PTX follows the one in the source.
+    (file != ".nv_debug_ptx_txt").then_some(Line::Position { file, line: digits.parse().ok()? })
 }
 
 fn directive<'t>(text: &Text<'t>, rest: &'t str, in_data: bool) -> Option<Line<'t>> {
@@ -245,6 +257,7 @@ fn statement<'t>(
     Ok(Statement {
         limits: text.limits,
         line,
+        position: None,
         offset,
         guard,
         mnemonic,

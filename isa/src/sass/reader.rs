@@ -4,7 +4,7 @@ use crate::arch::Arch;
 use crate::kernel::instruction::{Instruction, Operation};
 use crate::kernel::order;
 use crate::kernel::program::{
-    CompiledBank, DRIVER_CODE, Directives, Kernel, Program, SourceLine, UnreadKernel,
+    CompiledBank, DRIVER_CODE, Directives, Kernel, Program, SourceLine, SourcePosition, UnreadKernel,
 };
 use crate::problem::{MOST_PROBLEMS, Problem, TextError};
 use crate::sass::bank;
@@ -182,6 +182,10 @@ struct Reader<'t> {
     data: DataSections<'t>,
     in_data: bool,
     wrong: usize,
+    /// Last position in the source.
+    position: Option<(&'t str, u32)>,
+    /// True if the line before states a position.
+    in_position: bool,
 }
 
 impl<'t> Reader<'t> {
@@ -214,7 +218,10 @@ impl<'t> Reader<'t> {
     }
 
     fn line(&mut self, line: Line<'t>, problems: &mut Vec<Problem>) {
+        let inlined = std::mem::replace(&mut self.in_position, matches!(line, Line::Position { .. }));
         match line {
+            Line::Position { file, line } if !inlined => self.position = Some((file, line)),
+            Line::Position { .. } => {}
             Line::Target { name, range } => self.target(name, range, problems),
             Line::Flags(arch) => self.arch = self.arch.or(arch),
             Line::Section { kernel, range } => self.section(kernel, range, problems),
@@ -235,13 +242,14 @@ impl<'t> Reader<'t> {
                     self.wrong(Problem::new(range, message, "labels must differ within a kernel"), problems);
                 }
             }
-            Line::Statement(statement) => match self.sections.last_mut().filter(|_| self.inside) {
+            Line::Statement(mut statement) => match self.sections.last_mut().filter(|_| self.inside) {
                 Some(section) => {
                     let index = section.statements.len() as u32;
                     if let Some(offset) = statement.offset {
                         section.targets.offsets.insert(offset, index);
                         section.targets.regular &= offset == u64::from(index) * u64::from(INSTRUCTION_BYTES);
                     }
+                    statement.position = self.position;
                     section.statements.push(statement);
                     section.targets.count = index + 1;
                 }
@@ -276,6 +284,7 @@ impl<'t> Reader<'t> {
     fn section(&mut self, kernel: Option<&'t str>, range: Range<usize>, problems: &mut Vec<Problem>) {
         self.inside = kernel.is_some();
         self.in_data = false;
+        self.position = None;
         let Some(name) = kernel else { return };
         if !self.names.insert(name) {
             let message = format!("a second kernel `{name}`");
@@ -367,7 +376,9 @@ impl Section<'_> {
             // The register with the highest number may be the first of a group of four.
             let registers = statement.highest_register().map_or(0, |last| last.saturating_add(4));
             body.registers = body.registers.max(registers.min(statement.limits.registers));
-            body.source.push(SourceLine { line: statement.line, text: statement.text.into(), mnemonic });
+            let (line, text) = (statement.line, statement.text.into());
+            let position = statement.position.map(|(file, line)| SourcePosition { file: file.into(), line });
+            body.source.push(SourceLine { line, text, lowered: None, mnemonic, position });
         }
     }
 }

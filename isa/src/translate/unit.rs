@@ -6,6 +6,7 @@ use crate::kernel::compute::{Compute, ComputeOp, IntOp, Path};
 use crate::kernel::control::{BranchCondition, Control};
 use crate::kernel::instruction::{Guard, Instruction, Operation};
 use crate::kernel::order::Ordering;
+use crate::kernel::program::SourcePosition;
 use crate::kernel::register::{Pred, PredSource, Reg};
 use crate::kernel::source::{Source, Value};
 use crate::kernel::special::SpecialRegister;
@@ -22,7 +23,9 @@ pub(super) struct Emitted {
     pub(super) instruction: Instruction,
     pub(super) line: u32,
     pub(super) text: String,
+    pub(super) lowered: Option<String>,
     pub(super) mnemonic: String,
+    pub(super) position: Option<SourcePosition>,
 }
 
 /// Number of a position in the code. Branches have such numbers as targets until the code is complete.
@@ -95,6 +98,7 @@ pub(super) struct FunctionUnit<'a, 't> {
     pub(super) line: u32,
     pub(super) text: String,
     pub(super) mnemonic: String,
+    pub(super) position: Option<SourcePosition>,
     pub(super) guard: Guard,
     pub(super) ordering: Option<Ordering>,
     /// True if the code reads the pseudo register `SHARED_BASE`, so the kernel must set it first.
@@ -105,12 +109,14 @@ pub(super) struct FunctionUnit<'a, 't> {
 
 impl<'t> FunctionUnit<'_, 't> {
     pub(super) fn emit(&mut self, operation: Operation) {
-        self.emit_as(operation, self.text.clone(), self.mnemonic.clone());
+        let instruction = Instruction { guard: self.guard, operation, ordering: self.ordering };
+        self.push(instruction, None, self.mnemonic.clone());
     }
 
-    pub(super) fn emit_as(&mut self, operation: Operation, text: String, mnemonic: String) {
-        let instruction = Instruction { guard: self.guard, operation, ordering: self.ordering };
-        self.code.push(Emitted { instruction, line: self.line, text, mnemonic });
+    /// Emits an instruction that has no PTX statement of its own, or to which the statement is lowered.
+    pub(super) fn push(&mut self, instruction: Instruction, lowered: Option<String>, mnemonic: String) {
+        let (text, position) = (self.text.clone(), self.position.clone());
+        self.code.push(Emitted { instruction, line: self.line, text, lowered, mnemonic, position });
     }
 
     pub(super) fn control(&mut self, control: Control) {

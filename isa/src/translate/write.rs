@@ -9,9 +9,9 @@ use super::{Fail, Mods, inline};
 use crate::arch::Arch;
 use crate::kernel::compute::{BoolOp, Compare, ComputeOp, FloatCompare, IntOp};
 use crate::kernel::control::{Control, ProxySpace};
-use crate::kernel::instruction::{Guard, Operation};
+use crate::kernel::instruction::{Guard, Instruction, Operation};
 use crate::kernel::order::Ordering;
-use crate::kernel::program::{Kernel, SourceLine};
+use crate::kernel::program::{Kernel, SourceLine, SourcePosition};
 use crate::kernel::register::{BarrierRegister, Pred, PredSource};
 use crate::kernel::special::SpecialRegister;
 use crate::lower::{self, Frame};
@@ -57,6 +57,7 @@ pub(super) fn kernel<'t>(
         line: kernel.line,
         text: String::new(),
         mnemonic: String::new(),
+        position: None,
         guard: PredSource::TRUE,
         ordering: None,
         wants_shared_base: false,
@@ -171,6 +172,8 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         // The text of a statement may contain tabs and line breaks.
         self.unit.text = i.text.split_whitespace().collect::<Vec<_>>().join(" ");
         self.unit.mnemonic = Mods::new(i).name();
+        let file = |(number, line)| Some((self.unit.module.files.get(&number)?.clone(), line));
+        self.unit.position = i.position.and_then(file).map(|(file, line)| SourcePosition { file, line });
         self.unit.ordering = None;
         self.unit.guard = PredSource::TRUE;
         self.head(index);
@@ -226,13 +229,17 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
     }
 
     fn set(&mut self, barrier: u8) {
-        let operation = Operation::Control(Control::SetBarrier { barrier: BarrierRegister(barrier) });
-        self.unit.emit_as(operation, format!("BSSY B{barrier}"), "BSSY".into());
+        self.convergence(Control::SetBarrier { barrier: BarrierRegister(barrier) }, "BSSY", barrier);
     }
 
     fn reconverge(&mut self, barrier: u8) {
-        let operation = Operation::Control(Control::Reconverge { barrier: BarrierRegister(barrier) });
-        self.unit.emit_as(operation, format!("BSYNC B{barrier}"), "BSYNC".into());
+        self.convergence(Control::Reconverge { barrier: BarrierRegister(barrier) }, "BSYNC", barrier);
+    }
+
+    fn convergence(&mut self, control: Control, mnemonic: &str, barrier: u8) {
+        let operation = Operation::Control(control);
+        let instruction = Instruction { guard: self.unit.guard, operation, ordering: self.unit.ordering };
+        self.unit.push(instruction, Some(format!("{mnemonic} B{barrier}")), mnemonic.into());
     }
 
     fn branch(&mut self, index: usize, i: &PtxInstruction<'t>) -> Result<(), Fail> {
@@ -323,7 +330,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
             instruction.ordering = order.filter(|_| is_memory(&instruction.operation));
             let words = text.split_whitespace().find(|word| !word.starts_with('@'));
             let mnemonic = words.unwrap_or_default().to_string();
-            self.unit.code.push(Emitted { instruction, line: i.line, text: text.clone(), mnemonic });
+            self.unit.push(instruction, Some(text.clone()), mnemonic);
         }
         self.unit.bind(past);
         if parts {
@@ -338,7 +345,8 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         self.unit.guard = PredSource::TRUE;
         self.unit.ordering = None;
         self.head(end);
-        self.unit.emit_as(Operation::Control(Control::Exit), "exit".into(), "exit".into());
+        (self.unit.text, self.unit.mnemonic) = ("exit".into(), "exit".into());
+        self.unit.control(Control::Exit);
     }
 }
 
@@ -394,7 +402,8 @@ fn finish(mut unit: FunctionUnit<'_, '_>, kernel: &Function<'_>) -> Kernel {
         && let Some(base) = unit.shared_base()
     {
         let body = std::mem::take(&mut unit.code);
-        (unit.guard, unit.ordering, unit.line) = (PredSource::TRUE, None, kernel.line);
+        (unit.guard, unit.ordering) = (PredSource::TRUE, None);
+        (unit.line, unit.position) = (kernel.line, None);
         (unit.text, unit.mnemonic) = ("mov.u32 base, %cluster_ctarank".into(), "mov.u32".into());
         unit.special_to(base, SpecialRegister::CgaCtaId);
         (unit.text, unit.mnemonic) = ("shl.b32 base, base, 24".into(), "shl.b32".into());
@@ -409,7 +418,7 @@ fn finish(mut unit: FunctionUnit<'_, '_>, kernel: &Function<'_>) -> Kernel {
     let mut mnemonics = Vec::new();
     let mut instructions = Vec::with_capacity(unit.code.len());
     let mut source = Vec::with_capacity(unit.code.len());
-    for Emitted { mut instruction, line, text, mnemonic } in unit.code {
+    for Emitted { mut instruction, line, text, lowered, mnemonic, position } in unit.code {
         if let Operation::Control(Control::Branch { target, condition: _ }) = &mut instruction.operation {
             *target = unit.places.get(*target as usize).copied().flatten().unwrap_or(end);
         }
@@ -424,7 +433,7 @@ fn finish(mut unit: FunctionUnit<'_, '_>, kernel: &Function<'_>) -> Kernel {
             mnemonics.len() as u32 - 1
         });
         instructions.push(instruction);
-        source.push(SourceLine { line, text, mnemonic: number });
+        source.push(SourceLine { line, text, lowered, mnemonic: number, position });
     }
     Kernel {
         name: kernel.name.into(),

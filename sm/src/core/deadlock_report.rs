@@ -18,11 +18,9 @@ impl Core<'_> {
     pub(super) fn place(&self, slot: usize, pc: u32) -> InstructionPlace {
         let warp = self.warps.get(slot).and_then(Option::as_deref);
         let cta = warp.and_then(|w| self.ctas.get(w.cta_slot)).and_then(Option::as_ref);
-        let source = self.kernel.source.get(pc as usize);
         InstructionPlace {
             kernel: self.kernel.name.clone(),
-            line: source.map_or(0, |s| s.line),
-            text: source.map_or(String::new(), |s| s.text.clone()),
+            line: Box::new(self.kernel.source.get(pc as usize).cloned().unwrap_or_default()),
             cta: cta.map_or(0, |c| c.number),
             warp: warp.map_or(0, |w| w.number),
         }
@@ -55,10 +53,10 @@ impl Core<'_> {
                 self.hint(key, &object, alone, word)
                     .map(|cause| DeadlockHint { object: blocked.len(), cause }),
             );
-            let places = waiters.iter().map(|agent| {
-                let InstructionPlace { line, text, .. } =
-                    self.place(agents[*agent].slot, agents[*agent].waits_at);
-                WaitPlace { line, text }
+            let places = waiters.iter().filter_map(|agent| {
+                let line = self.kernel.source.get(agents[*agent].waits_at as usize)?;
+                let source = line.position.as_ref().map(ToString::to_string);
+                Some(WaitPlace { line: line.line, text: line.text.clone(), source })
             });
             let places: BTreeSet<WaitPlace> = places.collect();
             blocked.push(BlockedObject {

@@ -176,7 +176,7 @@ impl Core<'_> {
         let source = &self.kernel.source[pc as usize];
         self.issues[source.mnemonic as usize] += 1;
         let threads = self.threads(warp, index, mask);
-        self.tell(&CoreEvent::Issue(threads, pc, &source.text));
+        self.tell(&CoreEvent::Issue(threads, pc, source.code()));
     }
 
     pub(super) fn ask(&mut self, slot: usize, warp: &mut Warp, mut request: Request) {

@@ -362,7 +362,7 @@ impl<'a> Core<'a> {
         let warp = self.warps[slot].as_deref()?;
         let source = &self.kernel.source[pc as usize];
         let cta = self.cta_number(warp.cta_slot);
-        Some(RequestOrigin { cta, warp: warp.number, pc, line: source.line, text: &source.text })
+        Some(RequestOrigin { cta, warp: warp.number, pc, line: source.line, text: source.code() })
     }
 
     fn after_clock(&mut self, outputs: &atoms_model::port::Out) -> Result<(), KernelError> {

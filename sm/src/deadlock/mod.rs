@@ -100,6 +100,19 @@ pub struct WaitPlace {
     /// Line in the kernel's file, from 1.
     pub line: u32,
     pub text: String,
+    /// Line of the source, such as `kernel.cu:12`, if the file has line information.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+}
+
+impl WaitPlace {
+    /// Line, with the line of the source.
+    pub(crate) fn line(&self) -> String {
+        match &self.source {
+            Some(source) => format!("line {} ({source})", self.line),
+            None => format!("line {}", self.line),
+        }
+    }
 }
 
 /// Wait of one object's waiters for threads that wait themselves.

@@ -102,7 +102,7 @@ impl DeadlockReport {
         }
         state.iter().for_each(|line| text += &format!("\n    {line}"));
         for place in places.iter().take(MOST_PLACES) {
-            text += &format!("\n    line {}: `{}`", place.line, place.text);
+            text += &format!("\n    {}: `{}`", place.line(), place.text);
         }
         if places.len() > MOST_PLACES {
             text += &format!("\n    and {} other instructions", places.len() - MOST_PLACES);
@@ -122,9 +122,9 @@ impl DeadlockReport {
             _ if object == behind => "this wait".into(),
             (object, []) => object.to_string(),
             (WaitObject::Mbarrier { .. }, [place, ..]) => {
-                format!("the wait for {} in line {}", to.object, place.line)
+                format!("the wait for {} in {}", to.object, place.line())
             }
-            (_, [place, ..]) => format!("`{}` in line {}", place.text, place.line),
+            (_, [place, ..]) => format!("`{}` in {}", place.text, place.line()),
         };
         let only = if object == behind { "only " } else { "" };
         match &from.object {

@@ -14,7 +14,7 @@ pub(crate) use param::{MOST_ALIGN, buffer_address, leaves};
 pub use param::{Param, ParamKind};
 
 use atoms_isa::ptx::Directives;
-use atoms_isa::{Arch, Kernel, Program, SourceLine};
+use atoms_isa::{Arch, Kernel, Program};
 use error::params_text;
 use read::RawParam;
 use serde::Deserialize;
@@ -278,10 +278,8 @@ impl Launch {
             let (first, last) = (offset - base, offset - base + bytes - 1);
             let inside = |byte: u32| given.iter().any(|(_, at, bytes)| (*at..at + bytes).contains(&byte));
             if !(first..=last).all(inside) {
-                let SourceLine { line, text, .. } = &kernel.source[index];
-                return gives(format!(
-                    "reads bytes {first} to {last} of its parameters (line {line}: `{text}`)"
-                ));
+                let line = &kernel.source[index];
+                return gives(format!("reads bytes {first} to {last} of its parameters ({line})"));
             }
         }
         Ok(())

@@ -24,13 +24,7 @@ pub struct LoweredCode<'t> {
 /// If the line cannot be parsed, or holds an instruction that is not lowered.
 pub fn lower(text: &str, arch: Arch) -> Result<LoweredCode<'_>, LoweringRefusal> {
     let function = ptx::snippet(text).unwrap_or_else(|e| panic!("`{text}`: {e}"));
-    let module = Module {
-        version: (9, 0),
-        target: arch,
-        address_size: 64,
-        variables: Vec::new(),
-        functions: Vec::new(),
-    };
+    let module = Module::new((9, 0), arch, Vec::new());
     let mut frame = Frame::new();
     for at in 0..function.variables.len() {
         frame.place(Symbol::Local(at as u32), arch.shared_origin());

@@ -44,7 +44,7 @@ fn lines<'p>(kernel: &Kernel, profiles: &'p [InstructionProfile]) -> Vec<Line<'p
 }
 
 fn source<'k>(kernel: &'k Kernel, profile: &InstructionProfile) -> &'k str {
-    kernel.source.get(profile.pc as usize).map_or("", |s: &SourceLine| &s.text)
+    kernel.source.get(profile.pc as usize).map_or("", SourceLine::code)
 }
 
 fn cut(text: &str, columns: usize) -> String {

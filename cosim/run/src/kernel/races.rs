@@ -114,8 +114,8 @@ impl<'k> RacesFound<'k> {
     }
 
     fn instruction(&self, text: &mut String, pc: u32) {
-        if let Some(SourceLine { line, text: instruction, .. }) = self.line(pc) {
-            let _ = writeln!(text, "    line {line}: `{instruction}`");
+        if let Some(line) = self.line(pc) {
+            let _ = writeln!(text, "    {line}");
         }
     }
 

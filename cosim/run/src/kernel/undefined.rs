@@ -311,8 +311,8 @@ impl<'k> UndefinedUses<'k> {
 /// Formats the instruction, if known, and the number of further uses.
 fn place(line: Option<&SourceLine>, count: u64) -> String {
     let mut text = String::new();
-    if let Some(SourceLine { line, text: instruction, .. }) = line {
-        let _ = writeln!(text, "    line {line}: `{instruction}`");
+    if let Some(line) = line {
+        let _ = writeln!(text, "    {line}");
     }
     if count > 1 {
         let _ = writeln!(text, "    and {} more like it", grouped(count - 1));

@@ -15,7 +15,7 @@ fn arch(name: &str) -> Arch {
 }
 
 fn module(target: Arch) -> Module<'static> {
-    Module { version: (9, 0), target, address_size: 64, variables: Vec::new(), functions: Vec::new() }
+    Module::new((9, 0), target, Vec::new())
 }
 
 fn lines_of(function: &Function<'_>, used: bool, arch: Arch) -> Option<Result<Vec<String>, LoweringRefusal>> {

@@ -68,8 +68,7 @@ pub(crate) fn findings(kernel: &Kernel, run: &KernelRun<'_>) -> Vec<(FindingPlac
         let mut parties: Vec<_> = parties.into_iter().flatten().collect();
         parties.sort_by_key(|line| line.line);
         let lines = parties.iter().map(|line| line.line).collect();
-        let texts: Vec<_> =
-            parties.iter().map(|line| format!("line {} `{}`", line.line, line.text)).collect();
+        let texts: Vec<_> = parties.iter().map(ToString::to_string).collect();
         let what = format!("{}: {}", finding.kind, texts.join(" and "));
         found.push((FindingPlace::new(OrderFault::Race, lines, finding.kind.name()), what));
     }
@@ -113,7 +112,7 @@ fn place_of(error: &RunError<Failure>) -> Option<FindingPlace> {
         KernelError::Fault { place, .. }
         | KernelError::Access { place, .. }
         | KernelError::Operand { place, .. }
-        | KernelError::RanOff { place } => (OrderFault::Error, Some(place.line)),
+        | KernelError::RanOff { place } => (OrderFault::Error, Some(place.line.line)),
         _ => (OrderFault::Error, None),
     };
     Some(FindingPlace::new(fault, Vec::from_iter(line), ""))

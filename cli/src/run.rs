@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 
 use atoms_cosim::machine::Failure;
 use atoms_isa::{Arch, Program};
+use atoms_run::kernel::finding::KernelFinding;
 use atoms_run::kernel::orders::{self, OrderKey, OrdersRequest};
 use atoms_run::kernel::races::RacesFound;
+use atoms_run::kernel::report::{self, KernelFile};
 use atoms_run::kernel::result::InterruptedResult;
 use atoms_run::kernel::source::{self, Wanted};
 use atoms_run::kernel::undefined::UndefinedUses;
@@ -74,10 +76,13 @@ pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
     for (name, file) in &dumps {
         files.writes(format!("--dump {name}"), file);
     }
+    args.page.iter().for_each(|path| _ = files.writes("--page", path));
+    args.sarif.iter().for_each(|path| _ = files.writes("--sarif", path));
     files.check()?;
     let config = machine::config(&args.machine.point.name())?;
     let forward_of = program.forward_of;
-    let report = Report { args, path, level, forward_of, config: &config, dumps: &dumps };
+    let file = KernelFile { path: &args.listing, text: &text };
+    let report = Report { args, path, file, level, forward_of, config: &config, dumps: &dumps };
     let fingerprint = || orders::fingerprint(&text, kernel, &launch, &config);
     let schedule = args.order.as_ref().map(|key| key.schedule(fingerprint())).transpose();
     let schedule = schedule.map_err(|error| message!("--order: {error}"))?;
@@ -89,6 +94,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
         let request = OrdersRequest { orders: count, seed, workers: cores(), fingerprint };
         let found = orders::explore(&setup, kernel, &launch, checks, &request, &|| bar.inc(1))?;
         bar.finish_and_clear();
+        report.write_sarif(found.findings())?;
         let (strict, repeat) = (level == Level::Strict, |key: Option<&OrderKey>| report.command(key));
         if args.json {
             print_json(&found.result(strict, repeat))?;
@@ -99,6 +105,15 @@ pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
         return Ok(interrupt::or(verdict));
     }
     let run = kernel::run_in_order(&setup, kernel, &launch, checks, schedule)?;
+    let findings = run.findings();
+    report.write_sarif(&findings)?;
+    if let Some(path) = &args.page {
+        let timelines = kernel::timelines(&setup, &run, &findings, schedule)?;
+        let text =
+            run.outcome.as_ref().map_or_else(ToString::to_string, |report| run.text(report, forward_of));
+        let page = report::page(kernel, file, &text, &findings, &timelines);
+        std::fs::write(path, page).map_err(CliError::writing(path))?;
+    }
     report.report(run)
 }
 
@@ -131,6 +146,7 @@ fn dumps(args: &[String]) -> Result<Vec<(String, PathBuf)>, CliError> {
 struct Report<'a> {
     args: &'a RunArgs,
     path: &'a Path,
+    file: KernelFile<'a>,
     level: Level,
     /// Architecture that the PTX names, if it is too early and the kernel runs on a later one; see [`Program`].
     forward_of: Option<Arch>,
@@ -176,6 +192,15 @@ impl Report<'_> {
             Err(RunError::Port(failure)) => Err(CliError::of(failure)),
             Err(RunError::Kernel(error)) => Err(message!("{error}")),
         }
+    }
+
+    fn write_sarif<'f, 'k: 'f>(
+        &self,
+        findings: impl IntoIterator<Item = &'f KernelFinding<'k>>,
+    ) -> Result<(), CliError> {
+        let Some(path) = &self.args.sarif else { return Ok(()) };
+        let log = report::sarif(self.file, findings, self.level == Level::Strict);
+        std::fs::write(path, format!("{log:#}\n")).map_err(CliError::writing(path))
     }
 
     fn write_dumps(&self, report: &RunReport) -> Result<(), CliError> {

@@ -48,13 +48,16 @@ fn without_the_tools_the_message_says_what_to_run() {
     for (arguments, parts) in [
         (
             ["run", "k.cubin"],
-            ["needs nvdisasm, which is not on PATH", "nvdisasm -hex k.cubin > k.cubin.sass"],
+            ["needs nvdisasm, which is not on PATH", "nvdisasm -hex -g k.cubin > k.cubin.sass"],
         ),
         (
             ["run", "k.cu"],
-            ["needs nvcc, which is not on PATH", "nvcc -arch=sm_90 -cubin -o kernel.cubin k.cu"],
+            ["needs nvcc, which is not on PATH", "nvcc -arch=sm_90 -lineinfo -cubin -o kernel.cubin k.cu"],
         ),
-        (["lower", "k.cu"], ["needs nvcc, which is not on PATH", "nvcc -arch=sm_90 -ptx -o kernel.ptx k.cu"]),
+        (
+            ["lower", "k.cu"],
+            ["needs nvcc, which is not on PATH", "nvcc -arch=sm_90 -lineinfo -ptx -o kernel.ptx k.cu"],
+        ),
         (["lower", "k.cubin"], ["contains machine code", "atoms run k.cubin"]),
         (["run", "host.o"], ["object file, but not of a GPU", "cuobjdump -xelf all host.o"]),
         (["run", "noise"], ["neither text nor an object file", "cubin"]),
@@ -85,7 +88,7 @@ fn tools_are_called_without_a_shell_and_never_from_the_working_folder() {
     assert_eq!(status, Some(0), "{error}");
     assert!(out.contains("kernel = \"k\""), "{out}");
     let called = |tool: &str| fs::read_to_string(tools.join(format!("{tool}.called"))).unwrap();
-    assert_eq!(called("nvdisasm"), format!("-hex\n{}\n", here.join(name).display()));
+    assert_eq!(called("nvdisasm"), format!("-hex\n-g\n{}\n", here.join(name).display()));
     assert!(!here.join("x").exists() && !here.join("nvdisasm.called").exists());
 
     fs::write(here.join("k.cu"), "__global__ void k() {}\n").unwrap();
@@ -93,9 +96,9 @@ fn tools_are_called_without_a_shell_and_never_from_the_working_folder() {
     assert_eq!(status, Some(0), "{error}");
     let arguments = called("nvcc");
     let arguments: Vec<_> = arguments.lines().collect();
-    let [arch, kind, "-o", output, source] = arguments[..] else { panic!("{arguments:?}") };
+    let [arch, "-lineinfo", kind, "-o", output, source] = arguments[..] else { panic!("{arguments:?}") };
     assert_eq!((arch, kind, Path::new(source)), ("-arch=sm_80", "-cubin", here.join("k.cu").as_path()));
-    assert_eq!(called("nvdisasm"), format!("-hex\n{output}\n"));
+    assert_eq!(called("nvdisasm"), format!("-hex\n-g\n{output}\n"));
     assert!(!Path::new(output).parent().unwrap().exists(), "what was made on the way is removed");
 }
 

@@ -6,6 +6,7 @@ mod args;
 mod command_line;
 mod elsewhere;
 mod every_command;
+mod findings;
 mod kernel_text;
 mod recorded;
 mod regress;

@@ -312,6 +312,12 @@ pub(crate) struct RunArgs {
     /// Write the final content of a buffer of the launch file; repeatable
     #[arg(long, value_name = "NAME=FILE", help_heading = OUTPUT)]
     pub(crate) dump: Vec<String>,
+    /// Write the findings as a page for browsers: code of both accesses, timeline of both warps
+    #[arg(long, value_name = "FILE.html", help_heading = OUTPUT, requires = "launch", conflicts_with = "orders")]
+    pub(crate) page: Option<PathBuf>,
+    /// Write the findings as SARIF 2.1.0, for editors and code review
+    #[arg(long, value_name = "FILE.sarif", help_heading = OUTPUT, requires = "launch")]
+    pub(crate) sarif: Option<PathBuf>,
     /// Print JSON
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,

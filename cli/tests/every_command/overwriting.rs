@@ -27,6 +27,8 @@ const OUTPUTS: &[Output] = &[
     Output { command: "run",     option: "--trace",  prefix: "",     arguments: RUN,   inputs: RUN_INPUTS },
     Output { command: "run",     option: "--record", prefix: "",     arguments: RUN,   inputs: RUN_INPUTS },
     Output { command: "run",     option: "--dump",   prefix: "out=", arguments: RUN,   inputs: RUN_INPUTS },
+    Output { command: "run",     option: "--page",   prefix: "",     arguments: RUN,   inputs: RUN_INPUTS },
+    Output { command: "run",     option: "--sarif",  prefix: "",     arguments: RUN,   inputs: RUN_INPUTS },
     Output { command: "cosim",   option: "--trace",  prefix: "",     arguments: COSIM, inputs: &["profile.toml", "rtl"] },
     Output { command: "cosim",   option: "--record", prefix: "",     arguments: COSIM, inputs: &["profile.toml", "rtl"] },
     Output { command: "cosim",   option: "--trace",  prefix: "",     arguments: CASE,  inputs: &["case.json", "rtl"] },

@@ -1,8 +1,10 @@
 //! Runs kernels on the unit, with checks for uses that PTX leaves undefined and for races.
 
+pub mod finding;
 pub mod orders;
 pub mod profile;
 pub mod races;
+pub mod report;
 pub mod result;
 pub mod source;
 pub mod undefined;
@@ -21,7 +23,9 @@ use atoms_stimulus::configs::NamedConfig;
 
 use crate::setup::{self, Implementation, LOCKSTEP, RunFiles, Setup, SetupError};
 use crate::{grouped, usage};
+use finding::KernelFinding;
 use races::RacesFound;
+use report::Timelines;
 use result::{BufferResult, OracleResult, PrintedResult, RunFailureResult, RunResult};
 use undefined::{RequestLog, UndefinedUses};
 
@@ -50,6 +54,25 @@ pub struct KernelRun<'k> {
     launch: &'k Launch,
     config: &'k NamedConfig,
     on: &'static str,
+}
+
+/// Repeats a run on the model, and returns the timelines of the warps in its findings.
+///
+/// # Errors
+/// [`SetupError`].
+pub fn timelines<'k>(
+    setup: &Setup<'k>,
+    run: &KernelRun<'k>,
+    findings: &[KernelFinding<'k>],
+    schedule: Option<&Schedule>,
+) -> Result<Timelines<'k>, SetupError> {
+    let KernelRun { kernel, launch, .. } = *run;
+    let mut timelines = Timelines::new(kernel, findings);
+    let model = Setup { oracle: false, ..Setup::new(setup.config, Implementation::Model) };
+    let checks = Checks { undefined: false, races: RaceChecks::NONE };
+    let job = KernelJob { setup: &model, kernel, launch, checks, schedule };
+    job.on(model.model(), Some(&mut timelines))?;
+    Ok(timelines)
 }
 
 /// Runs `kernel` on the implementation of `setup`.

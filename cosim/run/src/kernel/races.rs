@@ -9,6 +9,9 @@ use serde::Serialize;
 use textwrap::{WordSeparator, WordSplitter, WrapAlgorithm};
 
 use crate::grouped;
+use crate::kernel::finding::{FindingSite, KernelFault, KernelFinding};
+
+const IDLE_FENCE: &str = "a proxy fence that orders nothing: no bulk copy uses what threads accessed before";
 
 /// Largest number of pairs of instructions in the text output. JSON has all pairs.
 const SHOWN: usize = 16;
@@ -33,8 +36,40 @@ impl<'k> RacesFound<'k> {
     }
 
     /// Errors, then hints.
-    pub(crate) fn findings(&self) -> &[Finding] {
-        &self.findings
+    pub(crate) fn reported(&self) -> impl Iterator<Item = KernelFinding<'k>> {
+        let pairs = self.findings.iter().map(|finding| self.pair(finding));
+        let fences = self.idle_fences.iter().filter_map(|pc| self.line(*pc)).map(|line| KernelFinding {
+            fault: KernelFault::Race,
+            name: "idle fence".into(),
+            hint: true,
+            what: IDLE_FENCE.into(),
+            advice: String::new(),
+            sites: vec![FindingSite { line, about: String::new(), party: None }],
+        });
+        pairs.chain(fences)
+    }
+
+    fn pair(&self, finding: &Finding) -> KernelFinding<'k> {
+        let Finding { kind, first, second, memory, address, .. } = finding;
+        let sites = [(false, first), (true, second)];
+        let sites = sites.into_iter().take(if first == second { 1 } else { 2 });
+        let site = |(is_second, party): (bool, &Party)| {
+            let about = about(*kind, is_second, party);
+            Some(FindingSite { line: self.line(party.pc)?, about, party: Some(*party) })
+        };
+        let place = match (kind, memory) {
+            (RaceKind::ArrivedTwice, Memory::Shared(cta)) => format!("block barrier {address} of CTA {cta}"),
+            (_, Memory::Shared(cta)) => format!("shared address {address:#010x} of CTA {cta}"),
+            (_, Memory::Global) => format!("global address {address:#x}"),
+        };
+        KernelFinding {
+            fault: KernelFault::Race,
+            name: kind.name().into(),
+            hint: kind.is_hint(),
+            what: format!("{kind}, at {place}"),
+            advice: finding.advice(),
+            sites: sites.filter_map(site).collect(),
+        }
     }
 
     /// True if there is neither an error nor a hint.
@@ -74,8 +109,8 @@ impl<'k> RacesFound<'k> {
         text += "atoms: hints; they may be no bugs:\n";
         self.pairs(&mut text, hints);
         for pc in &self.idle_fences {
-            text += "  a proxy fence that orders nothing: no bulk copy uses what threads accessed before\n";
-            self.instruction(&mut text, *pc);
+            let _ = writeln!(text, "  {IDLE_FENCE}");
+            let _ = self.line(*pc).map(|line| writeln!(text, "    {line}"));
         }
         text
     }
@@ -83,39 +118,18 @@ impl<'k> RacesFound<'k> {
     fn pairs(&self, text: &mut String, findings: &[Finding]) {
         // Writing to a string cannot fail.
         for finding in findings.iter().take(SHOWN) {
-            let Finding { kind, first, second, memory, address, count } = finding;
-            let _ = match (kind, memory) {
-                (RaceKind::ArrivedTwice, Memory::Shared(cta)) => {
-                    writeln!(text, "  {kind}, at block barrier {address} of CTA {cta}")
-                }
-                _ => writeln!(text, "  {kind}, at {}", place(*memory, *address)),
-            };
-            let parties = [(false, first), (true, second)];
-            for (is_second, party) in parties.into_iter().take(if first == second { 1 } else { 2 }) {
-                self.instruction(text, party.pc);
-                let _ = writeln!(
-                    text,
-                    "      {}, CTA {} warp {} lane {}, cycle {}",
-                    what(*kind, is_second, party),
-                    party.cta,
-                    party.warp,
-                    party.lane,
-                    grouped(party.cycle)
-                );
+            let KernelFinding { what, advice, sites, .. } = self.pair(finding);
+            let _ = writeln!(text, "  {what}");
+            for FindingSite { line, about, .. } in sites {
+                let _ = writeln!(text, "    {line}\n      {about}");
             }
-            wrap(text, &finding.advice());
-            if *count > 1 {
-                let _ = writeln!(text, "    and {} more such accesses", grouped(count - 1));
+            wrap(text, &advice);
+            if finding.count > 1 {
+                let _ = writeln!(text, "    and {} more such accesses", grouped(finding.count - 1));
             }
         }
         if findings.len() > SHOWN {
             let _ = writeln!(text, "  and {} more pairs; --json prints all", findings.len() - SHOWN);
-        }
-    }
-
-    fn instruction(&self, text: &mut String, pc: u32) {
-        if let Some(line) = self.line(pc) {
-            let _ = writeln!(text, "    {line}");
         }
     }
 
@@ -215,13 +229,6 @@ fn wrap(text: &mut String, words: &str) {
     text.push('\n');
 }
 
-fn place(memory: Memory, address: u64) -> String {
-    match memory {
-        Memory::Global => format!("global address {address:#x}"),
-        Memory::Shared(cta) => format!("shared address {address:#010x} of CTA {cta}"),
-    }
-}
-
 const fn name(scope: Scope) -> &'static str {
     match scope {
         Scope::Cta => ".cta",
@@ -232,17 +239,16 @@ const fn name(scope: Scope) -> &'static str {
 }
 
 /// Describes the first or second party of a finding.
-fn what(kind: RaceKind, is_second: bool, party: &Party) -> String {
-    match kind {
-        RaceKind::ArrivedTwice => return "arrival".into(),
-        RaceKind::EarlyExit if is_second => return "end of the CTA".into(),
-        _ => {}
-    }
+fn about(kind: RaceKind, is_second: bool, party: &Party) -> String {
     let access = if party.writes { "write" } else { "read" };
     let by = if party.copy { " by a copy" } else { "" };
-    match party.strength {
-        Strength::Weak | Strength::Unsaid => format!("plain {access}{by}"),
-        Strength::Strong(None) | Strength::Taken => format!("atomic {access}{by}"),
-        Strength::Strong(Some(scope)) => format!("atomic {access} of scope {}{by}", name(scope)),
-    }
+    let act = match (kind, party.strength) {
+        (RaceKind::ArrivedTwice, _) => "arrival".into(),
+        (RaceKind::EarlyExit, _) if is_second => "end of the CTA".into(),
+        (_, Strength::Weak | Strength::Unsaid) => format!("plain {access}{by}"),
+        (_, Strength::Strong(None) | Strength::Taken) => format!("atomic {access}{by}"),
+        (_, Strength::Strong(Some(scope))) => format!("atomic {access} of scope {}{by}", name(scope)),
+    };
+    let Party { cta, warp, lane, cycle, .. } = party;
+    format!("{act}, CTA {cta} warp {warp} lane {lane}, cycle {}", grouped(*cycle))
 }

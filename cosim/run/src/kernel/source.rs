@@ -84,10 +84,10 @@ fn object(path: &Path, bytes: &[u8], wanted: Wanted) -> Result<String, SourceErr
     let Some(tool) = tool("nvdisasm") else {
         return Err(unreadable!(
             "`{file}` is an object file, and reading it needs nvdisasm, which is not on PATH; on a machine with nvdisasm, run \
-             `nvdisasm -hex {file} > {file}.sass`, and use {file}.sass"
+             `nvdisasm -hex -g {file} > {file}.sass`, and use {file}.sass"
         ));
     };
-    run(&tool, &["-hex".into(), whole(path)?])
+    run(&tool, &["-hex".into(), "-g".into(), whole(path)?])
 }
 
 fn source(path: &Path, arch: Option<Arch>, wanted: Wanted) -> Result<String, SourceError> {
@@ -98,7 +98,7 @@ fn source(path: &Path, arch: Option<Arch>, wanted: Wanted) -> Result<String, Sou
     let Some(tool) = tool("nvcc") else {
         return Err(unreadable!(
             "`{file}` is CUDA C, and compiling it needs nvcc, which is not on PATH; on a machine with nvcc, run \
-             `nvcc -arch={arch} {kind} -o {output} {file}`, and use {output}"
+             `nvcc -arch={arch} -lineinfo {kind} -o {output} {file}`, and use {output}"
         ));
     };
     // The folder is private to this user and is removed when dropped.
@@ -106,8 +106,9 @@ fn source(path: &Path, arch: Option<Arch>, wanted: Wanted) -> Result<String, Sou
     let folder = tempfile::Builder::new().prefix("atoms-").tempdir();
     let folder = folder.map_err(|source| SourceError::Write { path: temporary, source })?;
     let output = folder.path().join(output);
+    let arch = format!("-arch={arch}");
     let arguments =
-        [format!("-arch={arch}").into(), kind.into(), "-o".into(), output.clone().into(), whole(path)?];
+        [arch.into(), "-lineinfo".into(), kind.into(), "-o".into(), output.clone().into(), whole(path)?];
     run(&tool, &arguments)?;
     let bytes = fs::read(&output).map_err(SourceError::reading(&output))?;
     if wanted == Wanted::Code {

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::grouped;
+use crate::kernel::finding::{FindingSite, KernelFault, KernelFinding};
 
 /// Highest number of requests in the log, which then takes 64 MiB.
 const REQUESTS: usize = 1 << 22;
@@ -159,6 +160,7 @@ impl Kind {
             lane: repeated.lane,
             line: line.map(|line| line.line),
             instruction: line.map(|line| line.text.as_str()),
+            place: *line,
             count: repeated.count,
             object: None,
         }
@@ -182,6 +184,8 @@ struct UseResult<'k> {
     lane: u32,
     line: Option<u32>,
     instruction: Option<&'k str>,
+    #[serde(skip)]
+    place: Option<&'k SourceLine>,
     count: u64,
     #[serde(flatten)]
     object: Option<ObjectUse>,
@@ -222,12 +226,20 @@ impl<'k> UndefinedUses<'k> {
         UndefinedUses { groups, counts: watch.counts().collect(), named }
     }
 
-    /// Kind and line of each use.
-    pub(crate) fn places(&self) -> impl Iterator<Item = (&'static str, Option<u32>)> {
-        let objects = self.groups.iter().map(|group| (group.first.kind.name(), group.line));
-        let named = KINDS.iter().zip(&self.named);
-        let named = named.flat_map(|(kind, repeated)| repeated.iter().map(|(_, line)| (kind.name, *line)));
-        objects.chain(named).map(|(kind, line)| (kind, line.map(|line| line.line)))
+    pub(crate) fn reported(&self) -> Vec<KernelFinding<'k>> {
+        let site = |used: &UseResult<'k>| {
+            let about = format!("lane {}, cycle {}", used.lane, grouped(used.cycle));
+            used.place.map(|line| FindingSite { line, about, party: None })
+        };
+        let finding = |used: UseResult<'k>| KernelFinding {
+            fault: KernelFault::Undefined,
+            name: used.kind.into(),
+            hint: false,
+            sites: site(&used).into_iter().collect(),
+            advice: used.advice.into(),
+            what: used.what,
+        };
+        self.result().found.into_iter().map(finding).collect()
     }
 
     pub fn is_empty(&self) -> bool {
@@ -291,6 +303,7 @@ impl<'k> UndefinedUses<'k> {
             lane: d.lane.into(),
             line: line.map(|line| line.line),
             instruction: line.map(|line| line.text.as_str()),
+            place: *line,
             count: *count,
             object: Some(ObjectUse {
                 found: d.found(),

@@ -1,6 +1,5 @@
 //! Runs a kernel in many orders, and minimizes the orders that show a finding.
 
-mod finding;
 mod key;
 mod report;
 #[cfg(test)]
@@ -16,10 +15,9 @@ use atoms_ops::Op;
 use atoms_sm::{CoreEvent, KernelExtent, Launch, Observer, RunError, RunReport, Schedule, SmConfig};
 use atoms_stimulus::configs::NamedConfig;
 
+use super::finding::{FindingPlace, KernelFault, KernelFinding};
 use super::{Checks, KernelJob};
 use crate::setup::{Implementation, Setup, SetupError};
-use finding::findings;
-pub use finding::{FindingPlace, OrderFault};
 pub use key::{OrderKey, OrderKeyError, fingerprint};
 pub use report::{OrderFindingResult, OrdersResult};
 
@@ -43,10 +41,9 @@ pub struct OrdersRequest {
 }
 
 #[derive(Debug)]
-pub struct OrderFinding {
-    pub place: FindingPlace,
-    /// Description in one line.
-    pub what: String,
+pub struct OrderFinding<'k> {
+    /// Finding of the minimized order.
+    pub finding: KernelFinding<'k>,
     /// Number of orders with this finding.
     pub orders: u64,
     /// Minimized order. `None` if the default order has the finding too.
@@ -59,7 +56,7 @@ pub struct OrdersFound<'k> {
     pub orders: u64,
     /// Number of different sequences of accesses, synchronization and copies.
     pub distinct: u64,
-    pub findings: Vec<OrderFinding>,
+    pub findings: Vec<OrderFinding<'k>>,
     /// True if a signal ended the command early.
     pub interrupted: bool,
     /// True if the launch file states a result.
@@ -113,16 +110,17 @@ impl Observer for StepTrace<'_> {
 }
 
 /// First order and number of orders of a finding.
-#[derive(Clone, Default)]
-struct Seen {
+#[derive(Clone)]
+struct Seen<'k> {
     first: u64,
     orders: u64,
-    what: String,
+    finding: KernelFinding<'k>,
 }
 
 struct OrderRun<'k> {
     trace: StepTrace<'k>,
-    found: Vec<(FindingPlace, String)>,
+    /// Errors, without hints.
+    found: BTreeMap<FindingPlace, KernelFinding<'k>>,
     outcome: Result<RunReport, RunError<Failure>>,
 }
 
@@ -139,34 +137,32 @@ impl<'k> Explorer<'_, 'k> {
         let mut trace = StepTrace { kernel, hash: 0, steps: 0, try_waits: 0 };
         let job = KernelJob { setup, kernel, launch, checks, schedule };
         let run = job.on(setup.model(), Some(&mut trace))?;
-        Ok(OrderRun { trace, found: findings(kernel, &run), outcome: run.outcome })
-    }
-
-    /// Returns the description of a finding in an order, or `None` if the order does not have it.
-    fn shows(&self, schedule: &Schedule, place: &FindingPlace) -> Result<Option<String>, SetupError> {
-        let found = self.run(Some(schedule))?.found;
-        Ok(found.into_iter().find(|(other, _)| other == place).map(|(_, what)| what))
+        let found = run.findings().into_iter().filter(|finding| !finding.hint);
+        // The first finding stands for those with the same place.
+        let found = found.rev().map(|finding| (finding.place(), finding)).collect();
+        Ok(OrderRun { trace, found, outcome: run.outcome })
     }
 
     /// Removes parts of a schedule until the finding needs each preemption and each early timeout. Returns the
-    /// description of the finding as well.
+    /// finding in the minimized order as well.
     fn minimize(
         &self,
-        (mut schedule, mut what): (Schedule, String),
+        (mut schedule, mut finding): (Schedule, KernelFinding<'k>),
         place: &FindingPlace,
-    ) -> Result<(Schedule, String), SetupError> {
+    ) -> Result<(Schedule, KernelFinding<'k>), SetupError> {
         loop {
             let mut smaller = false;
             let mut at = 0;
             while let Some(candidate) = without(&schedule, at) {
-                let shown = if candidate == schedule { None } else { self.shows(&candidate, place)? };
+                let same = candidate == schedule;
+                let shown = if same { None } else { self.run(Some(&candidate))?.found.remove(place) };
                 match shown {
-                    Some(shown) => (schedule, what, smaller) = (candidate, shown, true),
+                    Some(shown) => (schedule, finding, smaller) = (candidate, shown, true),
                     None => at += 1,
                 }
             }
             if !smaller {
-                return Ok((schedule, what));
+                return Ok((schedule, finding));
             }
         }
     }
@@ -218,9 +214,8 @@ pub fn explore<'k>(
             return Ok(OrdersFound { interrupted: true, ..found });
         }
         Err(RunError::Kernel(error)) if error.deadlock().is_some() => {
-            let findings = base.found.into_iter();
-            found.findings =
-                findings.map(|(place, what)| OrderFinding { place, what, orders: 0, key: None }).collect();
+            let findings = base.found.into_values();
+            found.findings = findings.map(|finding| OrderFinding { finding, orders: 0, key: None }).collect();
             return Ok(found);
         }
         Err(error) => return Err(OrdersError::Default(Box::new(error))),
@@ -244,7 +239,7 @@ pub fn explore<'k>(
         // The first order runs warp after warp.
         ..if index == 0 { Schedule::default() } else { Schedule::draw(request.seed, index, &extent) }
     };
-    let seen: Mutex<BTreeMap<FindingPlace, Seen>> = Mutex::default();
+    let seen: Mutex<BTreeMap<FindingPlace, Seen<'k>>> = Mutex::default();
     let interrupted = AtomicBool::new(false);
     let traces = in_parallel(request.workers, request.orders, |index| {
         if interrupted.load(Ordering::Relaxed) {
@@ -255,15 +250,15 @@ pub fn explore<'k>(
             interrupted.store(true, Ordering::Relaxed);
             return Ok(None);
         }
-        let shown: BTreeMap<FindingPlace, String> = run.found.into_iter().collect();
-        if !shown.is_empty() {
+        if !run.found.is_empty() {
             let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
-            for (place, what) in shown {
-                let finding = seen.entry(place).or_default();
-                if finding.orders == 0 || index < finding.first {
-                    (finding.first, finding.what) = (index, what);
+            for (place, finding) in run.found {
+                let new = || Seen { first: index, orders: 0, finding: finding.clone() };
+                let known = seen.entry(place).or_insert_with(new);
+                if index < known.first {
+                    (known.first, known.finding) = (index, finding);
                 }
-                finding.orders += 1;
+                known.orders += 1;
             }
             // Keep the smallest places, which do not depend on the order of threads.
             while seen.len() > MOST_FINDINGS {
@@ -277,23 +272,22 @@ pub fn explore<'k>(
     found.orders = hashes.len() as u64;
     found.distinct = hashes.into_iter().collect::<HashSet<_>>().len() as u64;
     found.interrupted = interrupted.into_inner();
-    let default: BTreeMap<FindingPlace, String> = base.found.into_iter().collect();
     let mut seen = seen.into_inner().unwrap_or_else(PoisonError::into_inner);
-    for (place, what) in default {
+    for (place, finding) in base.found {
         let orders = seen.remove(&place).map_or(0, |seen| seen.orders);
-        found.findings.push(OrderFinding { place, what, orders, key: None });
+        found.findings.push(OrderFinding { finding, orders, key: None });
     }
     let seen: Vec<_> = seen.into_iter().collect();
     let minimized = in_parallel(request.workers, seen.len() as u64, |at| {
-        let (place, Seen { first, orders, what }) = seen[at as usize].clone();
-        let order = (schedule(first), what);
-        let (mut schedule, what) =
+        let (place, Seen { first, orders, finding }) = seen[at as usize].clone();
+        let order = (schedule(first), finding);
+        let (mut schedule, finding) =
             if found.interrupted { order } else { explorer.minimize(order, &place)? };
-        if place.fault != OrderFault::Endless {
+        if place.fault != KernelFault::Endless {
             schedule.cycle_limit = None;
         }
         let key = Some(OrderKey::new(request.fingerprint, schedule));
-        Ok(OrderFinding { place, what, orders, key })
+        Ok(OrderFinding { finding, orders, key })
     })?;
     found.findings.extend(minimized);
     Ok(found)

@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{OrderFault, OrderFinding, OrderKey, OrdersFound};
+use super::{OrderFinding, OrderKey, OrdersFound};
 use crate::grouped;
+use crate::kernel::finding::{KernelFault, KernelFinding};
 
 fn count(orders: u64) -> String {
     format!("{} order{}", grouped(orders), if orders == 1 { "" } else { "s" })
@@ -22,24 +23,28 @@ pub struct OrdersResult<'r> {
     orders: u64,
     distinct: u64,
     interrupted: bool,
-    findings: Vec<OrderFindingResult<'r>>,
+    findings: Vec<OrderFindingResult>,
 }
 
 #[derive(Serialize, JsonSchema)]
-pub struct OrderFindingResult<'r> {
+pub struct OrderFindingResult {
     kind: &'static str,
-    lines: &'r [u32],
-    what: &'r str,
+    lines: Vec<u32>,
+    what: String,
     orders: u64,
     /// Key for `--order`. Null for the default order.
     order: Option<String>,
     repeat: String,
 }
 
-impl OrdersFound<'_> {
+impl<'k> OrdersFound<'k> {
     /// True if a finding is wrong. Undefined uses are, if `strict`.
     pub fn has_findings(&self, strict: bool) -> bool {
-        self.findings.iter().any(|finding| strict || finding.place.fault != OrderFault::Undefined)
+        self.findings.iter().any(|finding| strict || finding.finding.fault != KernelFault::Undefined)
+    }
+
+    pub fn findings(&self) -> impl Iterator<Item = &KernelFinding<'k>> {
+        self.findings.iter().map(|order| &order.finding)
     }
 
     /// Formats the report. `repeat` returns the command that repeats an order.
@@ -63,8 +68,8 @@ impl OrdersFound<'_> {
         if !self.checked {
             text.push_str("  result     not checked: the launch file states no result (`expect`, docs/launch-files.md)\n");
         }
-        for OrderFinding { place, what, orders, key } in &self.findings {
-            let kind = place.fault.name();
+        for OrderFinding { finding, orders, key } in &self.findings {
+            let (kind, what) = (finding.fault.name(), finding.summary());
             let orders = match (key, count(*orders)) {
                 (Some(_), orders) => orders,
                 (None, _) if *orders == 0 => "the default order".into(),
@@ -87,9 +92,9 @@ impl OrdersFound<'_> {
             distinct: self.distinct,
             interrupted: self.interrupted,
             findings: Vec::from_iter(self.findings.iter().map(|finding| OrderFindingResult {
-                kind: finding.place.fault.name(),
-                lines: &finding.place.lines,
-                what: &finding.what,
+                kind: finding.finding.fault.name(),
+                lines: finding.finding.place().lines,
+                what: finding.finding.summary(),
                 orders: finding.orders,
                 order: finding.key.as_ref().map(OrderKey::to_string),
                 repeat: repeat(finding.key.as_ref()),

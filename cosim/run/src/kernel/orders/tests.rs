@@ -8,9 +8,10 @@ use atoms_sm::{Launch, Schedule};
 use atoms_stimulus::configs::{self, NamedConfig};
 
 use super::{
-    Explorer, OrderFault, OrderKey, OrderKeyError, OrdersError, OrdersFound, OrdersRequest, explore,
+    Explorer, OrderFinding, OrderKey, OrderKeyError, OrdersError, OrdersFound, OrdersRequest, explore,
     fingerprint, without,
 };
+use crate::kernel::finding::KernelFault;
 use crate::kernel::{Checks, run_in_order};
 use crate::setup::{Implementation, Setup};
 
@@ -47,15 +48,15 @@ impl Case {
 const RESULTS: Checks = Checks { undefined: false, races: RaceChecks::NONE };
 
 /// Kernel, and the finding that some of its orders have and the default order has not.
-const KERNELS: [(&str, Option<OrderFault>); 8] = [
-    ("no_barrier", Some(OrderFault::WrongResult)),
-    ("early_read", Some(OrderFault::WrongResult)),
-    ("ignored_wait", Some(OrderFault::WrongResult)),
-    ("late_flag", Some(OrderFault::Deadlock)),
-    ("two_locks", Some(OrderFault::Livelock)),
-    ("unflipped", Some(OrderFault::Livelock)),
-    ("reversed_ctas", Some(OrderFault::Livelock)),
-    ("counted_wait", Some(OrderFault::Endless)),
+const KERNELS: [(&str, Option<KernelFault>); 8] = [
+    ("no_barrier", Some(KernelFault::WrongResult)),
+    ("early_read", Some(KernelFault::WrongResult)),
+    ("ignored_wait", Some(KernelFault::WrongResult)),
+    ("late_flag", Some(KernelFault::Deadlock)),
+    ("two_locks", Some(KernelFault::Livelock)),
+    ("unflipped", Some(KernelFault::Livelock)),
+    ("reversed_ctas", Some(KernelFault::Livelock)),
+    ("counted_wait", Some(KernelFault::Endless)),
 ];
 
 #[test]
@@ -63,15 +64,19 @@ fn planted_bugs_are_found_and_their_orders_are_minimal() {
     for (name, fault) in KERNELS {
         let case = Case::new(name);
         let found =
-            case.explore(RESULTS, if fault == Some(OrderFault::Endless) { 4 } else { 100 }, 1).expect(name);
-        let faults: Vec<_> = found.findings.iter().map(|finding| finding.place.fault).collect();
+            case.explore(RESULTS, if fault == Some(KernelFault::Endless) { 4 } else { 100 }, 1).expect(name);
+        let faults: Vec<_> = found.findings.iter().map(|finding| finding.finding.fault).collect();
         assert_eq!(faults, Vec::from_iter(fault), "{name}");
         let finding = &found.findings[0];
         let key = finding.key.as_ref().expect("the default order has no finding");
         let setup = case.setup();
         let (kernel, launch) = (&case.program.kernels[0], &case.launch);
         let explorer = Explorer { setup: &setup, kernel, launch, checks: RESULTS };
-        let shows = |schedule: &Schedule| explorer.shows(schedule, &finding.place).expect("a run");
+        let OrderFinding { finding, .. } = finding;
+        let shows = |schedule: &Schedule| {
+            let mut found = explorer.run(Some(schedule)).expect("a run").found;
+            found.remove(&finding.place()).map(|finding| finding.what)
+        };
         assert_eq!(shows(&key.schedule), Some(finding.what.clone()), "{name}: {key}");
         for less in (3..).map_while(|at| without(&key.schedule, at)) {
             assert_eq!(shows(&less), None, "{name}: {key} needs more than {less}");

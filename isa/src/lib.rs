@@ -26,8 +26,8 @@ pub use kernel::compute::{
     MinMaxOf, Path, ProductPart, Window,
 };
 pub use kernel::control::{
-    BarrierVote, BlockBarrier, BranchCondition, Collective, Control, FloatRedux, JumpBase, ProxySpace,
-    ReduxOp, ShuffleMode, SyncWay, VoteMode, WarpOp,
+    BarrierVote, BlockBarrier, BranchCondition, Collective, Control, FloatRedux, GroupKind, JumpBase,
+    ProxySpace, ReduxOp, ShuffleMode, SyncWay, VoteMode, WarpOp,
 };
 pub use kernel::instruction::{Effect, Guard, Instruction, Operation, PredicateMove};
 pub use kernel::memory::{

@@ -51,6 +51,8 @@ pub struct CopyStart {
     /// Memory and address of the first byte written, in the same form. `None` for an arrival.
     pub to: Option<(Memory, u64)>,
     pub bytes: u32,
+    /// Number of bytes read; fewer than `bytes` if zeros follow.
+    pub read_bytes: u32,
     /// True if the write is atomic.
     pub atomic: bool,
     /// True if the thread can wait for the copy by groups, or for all of its copies.

@@ -67,6 +67,15 @@ pub enum ProxySpace {
     All,
 }
 
+/// Kind of asynchronous copies that form groups. Groups of both kinds are counted apart (PTX).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupKind {
+    /// Copies of single threads: `cp.async`, LDGSTS.
+    Threads,
+    /// Bulk copies: `cp.async.bulk`, UBLKCP.
+    Bulk,
+}
+
 /// Control-flow or synchronization instruction. Branch targets are indices of instructions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Control {
@@ -132,10 +141,12 @@ pub enum Control {
     ProxyFence(ProxySpace),
     /// Close the thread's current group of asynchronous copies, which LDGSTS and UBLKCP.G.S started
     /// (LDGDEPBAR, UTMACMDFLUSH). Later copies belong to the next group.
-    EndGroup,
+    EndGroup(GroupKind),
     /// Wait until at most `most` groups of asynchronous copies of the thread are in flight (DEPBAR.LE SB0).
     WaitGroups {
         most: u32,
+        /// Kind of the groups. `None` for both together: machine code has one counter.
+        kind: Option<GroupKind>,
         /// `cp.async.bulk.wait_group.read`: wait only until the copies have read their sources. In this core
         /// a copy counts as having read its source when its destination is written. Later code must not rely
         /// on that.

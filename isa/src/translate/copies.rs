@@ -4,7 +4,7 @@ use super::memory::Memory;
 use super::unit::{FunctionUnit, Output, imm, pair, word};
 use super::{Fail, Mods};
 use crate::kernel::compute::{BoolOp, Compare, ComputeOp, FloatCompare, IntOp};
-use crate::kernel::control::Control;
+use crate::kernel::control::{Control, GroupKind};
 use crate::kernel::instruction::Operation;
 use crate::kernel::memory::{AddressBase, GlobalAddress, ThreadCopy};
 use crate::kernel::register::{Pred, PredSource, Reg};
@@ -32,7 +32,9 @@ impl<'t> FunctionUnit<'_, 't> {
             if self.arch.number() < first {
                 return Err(Fail::since(&m.name(), first));
             }
-            return self.groups(m, what, read).map(|()| true);
+            return self
+                .groups(m, what, if bulk { GroupKind::Bulk } else { GroupKind::Threads }, read)
+                .map(|()| true);
         }
         if bulk && m.take("prefetch") && m.take("L2") && m.take("global") {
             m.done()?;
@@ -123,10 +125,10 @@ impl<'t> FunctionUnit<'_, 't> {
         PredSource { pred, negate: false }
     }
 
-    fn groups(&mut self, m: &Mods<'_, 't>, what: &str, read: bool) -> Result<(), Fail> {
+    fn groups(&mut self, m: &Mods<'_, 't>, what: &str, kind: GroupKind, read: bool) -> Result<(), Fail> {
         let most = match what {
             "commit_group" => {
-                self.control(Control::EndGroup);
+                self.control(Control::EndGroup(kind));
                 return Ok(());
             }
             "wait_group" => match m.operand(0)? {
@@ -140,11 +142,11 @@ impl<'t> FunctionUnit<'_, 't> {
             },
             // `wait_all` waits for all copies, so the current group is closed first.
             _ => {
-                self.control(Control::EndGroup);
+                self.control(Control::EndGroup(kind));
                 0
             }
         };
-        self.control(Control::WaitGroups { most, read });
+        self.control(Control::WaitGroups { most, kind: Some(kind), read });
         Ok(())
     }
 }

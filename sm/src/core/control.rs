@@ -61,7 +61,7 @@ impl Core<'_> {
                 };
                 return Err(ExecError::operand(pc, format!("a trap{why}")));
             }
-            Control::EndGroup => {
+            Control::EndGroup(_) => {
                 lanes(mask).for_each(|lane| self.copies.end_group((at.slot, lane as u32)));
             }
             Control::WaitGroups { most, .. } => {

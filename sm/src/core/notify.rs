@@ -174,6 +174,10 @@ impl Core<'_> {
             from,
             to,
             bytes: payload.map_or(0, |p| p.bytes),
+            read_bytes: payload.map_or(0, |p| match p.data {
+                Data::Global { bytes, .. } => bytes,
+                Data::Shared(_) | Data::Given(_) => p.bytes,
+            }),
             atomic,
             counted,
         }));

@@ -10,13 +10,17 @@ use std::rc::Rc;
 pub(super) enum Events {
     /// Accesses of threads.
     Threads,
-    /// Copies with a group wait.
+    /// Copies of `cp.async`, which groups wait for.
     Groups,
-    /// Other copies.
-    Copies,
-    /// Writes to global memory of the copies of [`Events::Groups`]: a wait until the source has been read does not
-    /// cover them.
+    /// Bulk copies that groups wait for.
+    BulkGroups,
+    /// Writes to global memory of the copies of [`Events::BulkGroups`]: a wait until the source has been read does
+    /// not cover them.
     Published,
+    /// Other copies. Each row has 32 of them.
+    Copies(u16),
+    /// Initializations of mbarrier objects that a fence publishes through a relaxed arrival.
+    Inits,
     /// Start of the CTA.
     Started,
 }
@@ -66,6 +70,10 @@ impl Clock {
     pub(super) fn times(&self, row: Row) -> Option<&[u32; LANES]> {
         let found = self.rows.binary_search_by_key(&row, |(row, _)| *row);
         found.ok().map(|at| &self.rows[at].1)
+    }
+
+    pub(super) fn inits(&self, row: Row) -> Option<&[u32; LANES]> {
+        self.times(Row { events: Events::Inits, ..row })
     }
 
     pub(super) fn get(&self, row: Row, lane: u8) -> u32 {

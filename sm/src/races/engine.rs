@@ -7,7 +7,7 @@ use super::sync::{Release, Sync, SyncPlace};
 use super::warp::{Barrier, BarrierPhase, Fence, Waits, Warp, released};
 use crate::observer::{CopyDone, CopyStart, Memory, Threads};
 use crate::warp::{groups, lanes};
-use atoms_isa::{ProxySpace, Scope, Semantics};
+use atoms_isa::{GroupKind, ProxySpace, Scope, Semantics};
 use atoms_ops::Op;
 use std::collections::HashMap;
 
@@ -30,6 +30,16 @@ pub(super) struct Rule {
 impl Rule {
     pub(super) const WEAK: Rule =
         Rule { strength: Strength::Weak, acquire: None, release: None, fenced: false, unused: 0 };
+
+    /// Rule with scope `.cluster` for `.cta`.
+    fn at_object(self) -> Rule {
+        let wide = |scope: Scope| scope.max(Scope::Cluster);
+        let strength = match self.strength {
+            Strength::Strong(scope) => Strength::Strong(scope.map(wide)),
+            other => other,
+        };
+        Rule { strength, acquire: self.acquire.map(wide), release: self.release.map(wide), ..self }
+    }
 
     fn scope(self) -> Scope {
         match self.strength {
@@ -54,12 +64,15 @@ pub(super) struct Touch<'a> {
     /// Value that each lane has written. Only for plain stores.
     pub(super) values: Option<&'a [u128; 32]>,
     pub(super) rule: Rule,
+    /// True for an operation on an mbarrier object.
+    pub(super) object: bool,
 }
 
 struct Cta {
     site: Site,
     warps: Vec<Warp>,
     barriers: HashMap<Barrier, BarrierPhase>,
+    /// Clock of the threads that have ended.
     exited: Clock,
     last_exit: Option<Party>,
 }
@@ -72,11 +85,20 @@ pub(super) struct Engine {
     ctas: HashMap<u32, Cta>,
     /// Cluster barrier of each cluster, by number.
     clusters: HashMap<u32, BarrierPhase>,
-    /// Release of each copy's completion, by number of the copy.
-    copies: HashMap<u64, Release>,
+    /// Completion of each copy at its mbarrier object, by number of the copy.
+    copies: HashMap<u64, Completion>,
     shadow: Shadow,
     sync: Sync,
     pub(super) findings: Findings,
+}
+
+/// Completion of a copy, or of an arrival after copies, at an mbarrier object.
+struct Completion {
+    release: Release,
+    /// Access to the object, without its strength.
+    record: Record,
+    /// Clock of the thread at the start.
+    started: Clock,
 }
 
 fn words(address: u64, bytes: u32) -> impl Iterator<Item = (u64, u8)> {
@@ -136,14 +158,12 @@ impl Engine {
         let mask = strand.mask;
         let mut clock = std::mem::take(&mut strand.clock);
         for Waits { at, generation } in std::mem::take(&mut strand.waits) {
-            // Ended threads count as arrived at block and cluster barriers. Barriers of the warp do not count
-            // them.
-            let (phase, ended) = match at {
-                Barrier::Block(_) => (cta.barriers.entry(at).or_default(), &cta.exited),
-                Barrier::Cluster => (self.clusters.entry(cta.site.cluster).or_default(), &cta.exited),
-                Barrier::Warp => (&mut warp.sync, &Clock::default()),
+            let phase = match at {
+                Barrier::Block(_) => cta.barriers.entry(at).or_default(),
+                Barrier::Cluster => self.clusters.entry(cta.site.cluster).or_default(),
+                Barrier::Warp => &mut warp.sync,
             };
-            clock.join(phase.leave(generation, ended));
+            clock.join(phase.leave(generation));
             phase.left(row, mask, time);
         }
         if let Some(strand) = warp.strand(at) {
@@ -165,7 +185,11 @@ impl Engine {
         }
         let generation = match barrier {
             Barrier::Block(number) => {
-                let phase = cta.barriers.entry(barrier).or_default();
+                let phase = cta.barriers.entry(barrier).or_insert_with(|| {
+                    let mut phase = BarrierPhase::default();
+                    phase.exit(&cta.exited, None);
+                    phase
+                });
                 let party = Party::issuing(self.issued, cta.site, threads);
                 if let Some((earlier, first)) = warp.arrivals.remove(&barrier)
                     && !phase.is_known_complete(earlier, &clock)
@@ -241,12 +265,14 @@ impl Engine {
         let Some(cta) = self.ctas.get_mut(&threads.cta) else { return };
         let Some(warp) = cta.warps.get_mut(threads.warp as usize) else { return };
         let at = warp.together(threads.together);
+        let at_cluster = warp.strand(at).and_then(|strand| strand.at_cluster);
         let clock = warp.exit(at, threads.mask);
         cta.exited.join(&clock);
         cta.last_exit = Some(Party::issuing(self.issued, cta.site, threads));
-        if let Some(phase) = self.clusters.get_mut(&cta.site.cluster) {
-            phase.arrive(&clock);
+        for (barrier, phase) in &mut cta.barriers {
+            phase.exit(&clock, warp.arrivals.get(barrier).map(|(generation, _)| *generation));
         }
+        self.clusters.entry(cta.site.cluster).or_default().exit(&clock, at_cluster);
     }
 
     /// Lanes access memory: checks for races, then applies acquire and release.
@@ -299,13 +325,15 @@ impl Engine {
         let lane = group.trailing_zeros() as usize;
         let Some((site, warp, at)) = find(&mut self.ctas, touch.threads) else { return };
         let place = SyncPlace { memory: touch.memory, word: touch.addresses[lane & 31] / 4 };
+        // Scope .cta, the default, is common at objects that a cluster uses. The conflict of the operations is a hint.
+        let rule = touch.rule.at_object();
         if matches!(op, Op::MbarTestWait | Op::MbarTryWait) {
             let learnt: Vec<Release> = self.sync.phase(place, b >> 31 & 1 != 0).cloned().collect();
-            return self.acquire(touch.threads, touch.rule, site, learnt.iter());
+            return self.acquire(touch.threads, rule, site, learnt.iter());
         }
-        let own = touch.rule.release.map(|scope| (scope, warp.publish(at)));
+        let own = rule.release.map(|scope| (scope, warp.publish(at)));
         let fences = self.fences(touch);
-        let releases = released(&fences, group, touch.rule.scope(), site, None, own.as_ref());
+        let releases = released(&fences, group, rule.scope(), site, None, own.as_ref());
         self.sync.arrive(place, op, b, group.count_ones(), &releases);
     }
 
@@ -317,16 +345,15 @@ impl Engine {
         let Some(warp) = cta.warps.get_mut(copy.warp as usize) else { return };
         let at = warp.together_with(asker);
         let clock = warp.snapshot(at, 1 << (asker & 31));
-        warp.copies += 1;
-        let time = warp.copies;
         let site = cta.site;
-        let row = |events| Row::new(copy.cta, copy.warp, events);
-        let (row, written, lane) = if copy.counted {
-            let published = if to.0 == Memory::Global { Events::Published } else { Events::Groups };
-            (row(Events::Groups), row(published), asker)
+        let of = |events| Row::new(copy.cta, copy.warp, events);
+        let (row, written, lane, time) = if copy.counted {
+            warp.copies += 1;
+            let row = of(if is_bulk { Events::BulkGroups } else { Events::Groups });
+            (row, if to.0 == Memory::Global { of(Events::Published) } else { row }, asker, warp.copies)
         } else {
-            // These copies complete out of order, so copies of one thread use the lanes of the row in turn.
-            (row(Events::Copies), row(Events::Copies), (time % 32) as u8)
+            let (row, lane, time) = warp.slot(&clock);
+            (row, row, lane, time)
         };
         let who = Accessor::new(row, 0, &clock);
         let proxy = if is_bulk { Proxy::Async } else { Proxy::Generic };
@@ -342,49 +369,69 @@ impl Engine {
             proxy,
             writes: false,
             strength: Strength::Weak,
+            object: false,
         };
-        let mut touch = |memory: Memory, address: u64, party: Party| {
+        let lanes = 1 << (lane & 31);
+        let mut touch = |memory: Memory, address: u64, size: u32, party: Party| {
             let row = if party.writes { written } else { row };
-            for (word, bytes) in words(address, copy.bytes).take(copy.bytes as usize) {
-                let record = Record { party, row, lane, time, bytes, value: None };
+            for (word, bytes) in words(address, size).take(size as usize) {
+                let record = Record { party, row, lanes, time, bytes, value: None };
                 self.shadow.access(memory, word, record, &who, &mut self.findings);
             }
         };
         if let Some((memory, from)) = copy.from {
-            touch(memory, from, party);
+            touch(memory, from, copy.read_bytes, party);
         }
         let (memory, to) = to;
-        touch(memory, to, Party { writes: true, strength, ..party });
+        touch(memory, to, copy.bytes, Party { writes: true, strength, ..party });
         if !copy.counted {
             let mut end = Clock::default();
-            end.raise(row, 1 << (lane & 31), time);
-            self.copies.insert(copy.number, Release { scope: Scope::Sys, site, clock: end });
+            end.raise(row, lanes, time);
+            let release = Release { scope: Scope::Sys, site, clock: end };
+            let record = Record { party, row, lanes, time, bytes: 0xf, value: None };
+            self.copies.insert(copy.number, Completion { release, record, started: clock });
         }
     }
 
-    /// Groups the copies that each thread has started since its last group.
-    pub(super) fn end_group(&mut self, threads: Threads) {
+    /// Groups the copies of a kind that each thread has started since its last group of this kind.
+    pub(super) fn end_group(&mut self, threads: Threads, kind: GroupKind) {
         let Some((_, warp, _)) = find(&mut self.ctas, threads) else { return };
         let asked = warp.copies;
         for lane in lanes(threads.mask) {
-            warp.groups[lane].push(asked);
+            warp.groups[lane].push((kind, asked));
         }
     }
 
-    /// Threads wait until at most `most` of their last groups are pending. With `read`, a group counts as
-    /// done when its source has been read.
-    pub(super) fn wait_groups(&mut self, threads: Threads, most: u32, read: bool) {
-        let [copies, written] =
-            [Events::Groups, Events::Published].map(|events| Row::new(threads.cta, threads.warp, events));
+    /// Threads wait until at most `most` of their last groups of a kind are pending; of both kinds together if `kind`
+    /// is `None`. With `read`, a group counts as done when its source has been read.
+    pub(super) fn wait_groups(&mut self, threads: Threads, most: u32, kind: Option<GroupKind>, read: bool) {
         let Some((_, warp, at)) = find(&mut self.ctas, threads) else { return };
+        let waits_for = |group: &(GroupKind, u32)| kind.is_none_or(|kind| kind == group.0);
         for lane in lanes(threads.mask) {
             let groups = &mut warp.groups[lane];
-            let complete = groups.len().saturating_sub(most as usize);
-            let Some(asked) = groups.drain(..complete).next_back() else { continue };
+            let all = groups.iter().filter(|group| waits_for(group)).count();
+            let complete = all.saturating_sub(most as usize);
+            let Some(last) = complete.checked_sub(1) else { continue };
+            let Some((_, asked)) = groups.iter().filter(|group| waits_for(group)).nth(last).copied() else {
+                continue;
+            };
+            if !read {
+                let mut left = complete;
+                groups.retain(|group| {
+                    let done = left > 0 && waits_for(group);
+                    left -= usize::from(done);
+                    !done
+                });
+            }
+            let known: &[Events] = match (kind, read) {
+                (Some(GroupKind::Threads), _) => &[Events::Groups],
+                (_, true) => &[Events::BulkGroups],
+                (Some(GroupKind::Bulk), false) => &[Events::BulkGroups, Events::Published],
+                (None, false) => &[Events::Groups, Events::BulkGroups, Events::Published],
+            };
             if let Some(strand) = warp.strand(at) {
-                strand.clock.raise(copies, 1 << lane, asked);
-                if !read {
-                    strand.clock.raise(written, 1 << lane, asked);
+                for events in known {
+                    strand.clock.raise(Row::new(threads.cta, threads.warp, *events), 1 << lane, asked);
                 }
             }
         }
@@ -396,9 +443,15 @@ impl Engine {
         let lane = start.lane as u8;
         let Some(state) = self.ctas.get_mut(&cta) else { return };
         let Some(of) = state.warps.get_mut(warp as usize) else { return };
+        let (row, lanes, time) = (Row::new(cta, warp, Events::Groups), 1 << (lane & 31), of.copies);
         let mut clock = Clock::default();
-        clock.raise(Row::new(cta, warp, Events::Groups), 1 << (lane & 31), of.copies);
-        self.copies.insert(number, Release { scope: Scope::Sys, site: state.site, clock });
+        clock.raise(row, lanes, time);
+        let release = Release { scope: Scope::Sys, site: state.site, clock };
+        let threads = Threads { cta, warp, together: lanes, mask: lanes };
+        let party = Party { copy: true, ..Party::issuing((start.pc, self.issued.1), state.site, threads) };
+        let record = Record { party, row, lanes, time, bytes: 0xf, value: None };
+        let at = of.together_with(lane);
+        self.copies.insert(number, Completion { release, record, started: of.snapshot(at, lanes) });
     }
 
     /// The completion of a copy or of an arrival has been executed on an mbarrier object.
@@ -408,9 +461,19 @@ impl Engine {
         // The data is visible to every thread that waits at the object, so the release takes the site of the
         // object's CTA.
         let site = self.ctas.get(&cta).map(|cta| cta.site);
-        let release = self.copies.remove(&number);
-        let release = release.map(|release| Release { site: site.unwrap_or(release.site), ..release });
+        let completion = self.copies.remove(&number);
         let place = SyncPlace { memory, word: address / 4 };
+        if let Some(Completion { record, started, .. }) = &completion {
+            // The object belongs to the generic proxy, also as an operand of a bulk copy (PTX).
+            let (proxy, strength) = (Proxy::Generic, Strength::Strong(None));
+            let party = Party { writes: true, object: true, proxy, strength, ..record.party };
+            let who = Accessor::new(record.row, 0, started);
+            for word in [place.word, place.word + 1] {
+                self.shadow.access(memory, word, Record { party, ..*record }, &who, &mut self.findings);
+            }
+        }
+        let release = completion.map(|Completion { release, .. }| release);
+        let release = release.map(|release| Release { site: site.unwrap_or(release.site), ..release });
         if op == Op::MbarArriveSm80 {
             // Code for mbarrier objects of two words waits by loading the high word.
             let high = SyncPlace { word: place.word + 1, ..place };
@@ -475,6 +538,7 @@ impl Engine {
                 proxy: Proxy::Generic,
                 writes: touch.writes >> lane & 1 != 0,
                 strength: touch.rule.strength,
+                object: touch.object,
             };
             let looked_at = |(number, _): &(usize, _)| touch.rule.unused >> number & 1 == 0;
             let all = words(touch.addresses[lane], touch.bytes).enumerate();
@@ -482,7 +546,7 @@ impl Engine {
                 let at = 32 * (word - touch.addresses[lane] / 4) as u32;
                 let kept = u128::MAX >> (128 - 8 * touch.bytes.clamp(1, 16));
                 let value = touch.values.map(|v| (v[lane] & kept).checked_shr(at).unwrap_or(0) as u32);
-                let record = Record { party, row, lane: lane as u8, time, bytes, value };
+                let record = Record { party, row, lanes: 1 << lane, time, bytes, value };
                 self.shadow.access(touch.memory, word, record, &who, &mut self.findings);
             }
         }

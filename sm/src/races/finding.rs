@@ -34,6 +34,8 @@ pub enum RaceKind {
     EarlyExit,
     /// A warp arrives again at a block barrier whose phase need not be complete.
     ArrivedTwice,
+    /// Operations on one mbarrier object by threads of several CTAs, one of them with scope `.cta`.
+    ObjectScope,
 }
 
 /// Kinds of findings to report.
@@ -59,6 +61,7 @@ impl RaceChecks {
     pub fn includes(self, kind: RaceKind) -> bool {
         match kind {
             RaceKind::Scope | RaceKind::PlainAndAtomic | RaceKind::Plain => self.races,
+            RaceKind::ObjectScope => self.races,
             RaceKind::LateEntry | RaceKind::EarlyExit | RaceKind::ArrivedTwice => self.races,
             RaceKind::Proxy | RaceKind::ProxyFar | RaceKind::ProxyGlobal => self.proxies,
             RaceKind::ProxyWar => self.proxies_war,
@@ -69,7 +72,7 @@ impl RaceChecks {
 impl RaceKind {
     /// True if sources disagree, so that the finding need not be a bug.
     pub const fn is_hint(self) -> bool {
-        matches!(self, RaceKind::ProxyFar | RaceKind::ProxyGlobal)
+        matches!(self, RaceKind::ProxyFar | RaceKind::ProxyGlobal | RaceKind::ObjectScope)
     }
 
     pub const fn name(self) -> &'static str {
@@ -84,6 +87,7 @@ impl RaceKind {
             RaceKind::LateEntry => "late entry",
             RaceKind::EarlyExit => "early exit",
             RaceKind::ArrivedTwice => "arrived twice",
+            RaceKind::ObjectScope => "mbarrier scope",
         }
     }
 }
@@ -100,6 +104,7 @@ impl fmt::Display for RaceKind {
             RaceKind::LateEntry => "the CTA of this memory may not have started",
             RaceKind::EarlyExit => "the CTA of this memory may end before the access",
             RaceKind::ArrivedTwice => "a warp may arrive twice in one phase",
+            RaceKind::ObjectScope => "scope .cta at an mbarrier object that several CTAs use",
             RaceKind::ProxyGlobal => "no proxy fence between a write to global memory and a bulk copy",
         })
     }
@@ -175,9 +180,21 @@ pub struct Party {
     pub writes: bool,
     /// Atomicity of the access, and the scope in which it is atomic.
     pub strength: Strength,
+    /// True for an operation on an mbarrier object.
+    pub object: bool,
 }
 
 impl Party {
+    /// The same access by other lanes. Copies keep the lane that started them.
+    pub(super) fn of(self, lanes: u32) -> Party {
+        Party { lane: if self.copy { self.lane } else { (lanes.trailing_zeros() & 31) as u8 }, ..self }
+    }
+
+    /// True for `mbarrier.init` and `mbarrier.inval`.
+    pub(super) fn is_init(&self) -> bool {
+        self.object && self.strength == Strength::Weak
+    }
+
     /// Threads that issue the instruction with this index, in this cycle. It accesses no memory.
     pub(super) fn issuing((pc, cycle): (u32, u64), site: Site, threads: Threads) -> Party {
         Party {
@@ -191,6 +208,7 @@ impl Party {
             proxy: Proxy::Generic,
             writes: false,
             strength: Strength::Weak,
+            object: false,
         }
     }
 
@@ -217,51 +235,12 @@ impl Finding {
     /// Advice to fix the race, depending on the scope that both threads share.
     pub fn advice(&self) -> String {
         let Finding { kind, first, second, memory, .. } = self;
-        match kind {
-            RaceKind::LateEntry => {
-                return "put barrier.cluster.arrive and barrier.cluster.wait before the first access to another CTA".into();
-            }
-            RaceKind::EarlyExit => {
-                return "put barrier.cluster.arrive and barrier.cluster.wait after the last access to another CTA, and \
-                        before the threads of both CTAs end"
-                    .into();
-            }
-            RaceKind::ArrivedTwice => {
-                return "between both arrivals, wait for something that a thread does after this phase, such as another \
-                        barrier"
-                    .into();
-            }
-            _ => {}
-        }
         let own = first.cta == second.cta && *memory == Memory::Shared(second.cta);
         let space = match memory {
             Memory::Global => "global",
             Memory::Shared(_) if own => "shared::cta",
             Memory::Shared(_) => "shared::cluster",
         };
-        if matches!(kind, RaceKind::Proxy | RaceKind::ProxyWar | RaceKind::ProxyGlobal)
-            && first.cta == second.cta
-        {
-            return format!(
-                "put fence.proxy.async.{space} between them: in each thread of the first access before the barrier \
-                 that orders them, or in the thread of the copy after it"
-            );
-        }
-        if first.proxy != second.proxy && *kind != RaceKind::Plain {
-            return format!(
-                "put fence.proxy.async.{space} in the thread of the copy, after the barrier that orders them"
-            );
-        }
-        if second.copy && !first.copy && *kind != RaceKind::Scope {
-            return "order the access before the start of the copy: put a barrier between them, or arrive after the \
-                    access and wait for this phase before the copy"
-                .into();
-        }
-        if first.copy && *kind != RaceKind::Scope {
-            return "wait for the end of the copy: for its group (cp.async.wait_group) or its mbarrier object; \
-                    other threads then also need a barrier"
-                .into();
-        }
         let (scope, barrier) = if (first.cta, first.warp) == (second.cta, second.warp) {
             (".cta", "bar.warp.sync, or ")
         } else if first.cta == second.cta {
@@ -274,11 +253,57 @@ impl Finding {
         let order =
             format!("{barrier}a release in one thread and an acquire in the other, both of scope {scope}");
         match kind {
+            RaceKind::LateEntry => {
+                "put barrier.cluster.arrive and barrier.cluster.wait before the first access to another CTA".into()
+            }
+            RaceKind::EarlyExit if first.copy => {
+                "let a thread of this CTA wait for the copy before the threads of the CTA end: barrier.cluster does \
+                 not wait for copies"
+                    .into()
+            }
+            RaceKind::EarlyExit => {
+                "put barrier.cluster.arrive and barrier.cluster.wait after the last access to another CTA, and \
+                 before the threads of both CTAs end"
+                    .into()
+            }
+            RaceKind::ArrivedTwice => {
+                "between both arrivals, wait for something that a thread does after this phase, such as another \
+                 barrier"
+                    .into()
+            }
+            RaceKind::ObjectScope => "give both operations scope .cluster".into(),
+            RaceKind::Proxy | RaceKind::ProxyWar | RaceKind::ProxyGlobal if first.copy => format!(
+                "put fence.proxy.async.{space} between them, after the wait for the first copy and before the \
+                 barrier that orders both"
+            ),
+            RaceKind::Proxy | RaceKind::ProxyWar | RaceKind::ProxyGlobal if first.cta == second.cta => format!(
+                "put fence.proxy.async.{space} between them: in each thread of the first access before the barrier \
+                 that orders them, or in the thread of the copy after it"
+            ),
+            RaceKind::Proxy | RaceKind::ProxyWar | RaceKind::ProxyGlobal | RaceKind::ProxyFar => format!(
+                "put fence.proxy.async.{space} in the thread of the copy, after the barrier that orders them"
+            ),
             RaceKind::Scope => format!("give both atomics scope {scope} or a wider scope"),
-            RaceKind::PlainAndAtomic => {
+            _ if first.copy => {
+                "wait for the end of the copy: for its group (cp.async.wait_group) or its mbarrier object; \
+                 other threads then also need a barrier"
+                    .into()
+            }
+            _ if second.copy && !first.writes => {
+                "order the read before the start of the copy: put a barrier between them, or arrive after the read \
+                 and wait for this phase before the copy. If the read needs the data of the copy, wait for the copy"
+                    .into()
+            }
+            _ if second.copy => {
+                "order the access before the start of the copy: put a barrier between them, or arrive after the \
+                 access and wait for this phase before the copy"
+                    .into()
+            }
+            // Initialization cannot be atomic.
+            RaceKind::PlainAndAtomic if !first.object || !second.object => {
                 format!("make both accesses atomic with scope {scope}, or order them: {order}")
             }
-            _ => format!("order them: {order}"),
+            RaceKind::PlainAndAtomic | RaceKind::Plain => format!("order them: {order}"),
         }
     }
 }

@@ -56,7 +56,7 @@ impl Races<'_> {
     /// Records each 8 bytes of a plain store as a possible mbarrier object, because compilers may initialize
     /// objects with plain stores.
     fn stored(&mut self, access: &Access<'_>) {
-        if access.size == Size::U64 {
+        if access.size == Size::U64 && self.text == Text::Machine {
             self.engine.initialized(access.threads);
         }
         for lane in lanes(access.threads.mask) {
@@ -129,9 +129,9 @@ impl Races<'_> {
                 self.engine.cluster_arrive(threads, release);
             }
             Control::ClusterWait => self.engine.cluster_wait(threads),
-            Control::EndGroup => self.engine.end_group(threads),
+            Control::EndGroup(kind) => self.engine.end_group(threads, *kind),
             // A waiting thread executes nothing before its wait ends, so the wait may be recorded at issue.
-            Control::WaitGroups { most, read } => self.engine.wait_groups(threads, *most, *read),
+            Control::WaitGroups { most, kind, read } => self.engine.wait_groups(threads, *most, *kind, *read),
             Control::ProxyFence(space) => self.engine.proxy_fence(threads, pc, *space),
             Control::Fence => {
                 if let Some(ordering) = ordering {
@@ -177,9 +177,10 @@ impl Races<'_> {
             writes,
             values: (access.op == GlobalOp::Store).then_some(access.operand),
             rule,
+            object: op.is_some_and(|op| op.is_mbarrier() && op != Op::MbarArriveSm80),
         };
         // Two-word objects are handled like plain words.
-        let Some(op) = op.filter(|op| op.is_mbarrier() && *op != Op::MbarArriveSm80) else {
+        let Some(op) = op.filter(|_| touch.object) else {
             self.engine.access(&touch);
             if access.op == GlobalOp::Store && access.memory != Memory::Global {
                 self.stored(access);

@@ -3,7 +3,7 @@
 use super::clock::{Clock, ProxyFence, Row};
 use super::finding::{Findings, Party, Proxy, RaceKind, Strength};
 use crate::observer::Memory;
-use crate::warp::LANES;
+use crate::warp::{LANES, lanes};
 use atoms_isa::{ProxySpace, Scope};
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -15,8 +15,8 @@ const MOST: usize = 64;
 pub(super) struct Record {
     pub(super) party: Party,
     pub(super) row: Row,
-    /// Lane in the row. For a block copy, this is not the lane that started the copy.
-    pub(super) lane: u8,
+    /// Lanes in the row that have accessed the word in this way. For a copy, this is not the lane that started it.
+    pub(super) lanes: u32,
     pub(super) time: u32,
     /// Bit mask of the accessed bytes of the word. Bit `n` is byte `n`.
     pub(super) bytes: u8,
@@ -42,26 +42,31 @@ impl<'c> Accessor<'c> {
         Accessor { row, together, clock, last: Cell::new(None) }
     }
 
-    fn comes_after(&self, record: &Record) -> bool {
-        let lane = record.lane & 31;
-        if record.row == self.row && self.together >> lane & 1 != 0 {
-            return true;
+    /// Lanes of an earlier access that are ordered before this one.
+    fn comes_after(&self, record: &Record) -> u32 {
+        let together = if record.row == self.row { record.lanes & self.together } else { 0 };
+        if together == record.lanes {
+            return together;
         }
         let times = match self.last.get() {
             Some((row, times)) if row == record.row => times,
             _ => self.clock.times(record.row),
         };
         self.last.set(Some((record.row, times)));
-        times.is_some_and(|times| times[usize::from(lane)] >= record.time)
+        let known = times.map_or(0, |times| at_least(times, record.time));
+        let inits = if record.party.is_init() { self.clock.inits(record.row) } else { None };
+        together | record.lanes & (known | inits.map_or(0, |times| at_least(times, record.time)))
     }
+}
+
+fn at_least(times: &[u32; LANES], time: u32) -> u32 {
+    times.iter().rev().fold(0, |mask, known| mask << 1 | u32::from(*known >= time))
 }
 
 /// Kind of finding if no proxy fence is between two ordered accesses. `None` if none is needed.
 fn crosses(old: &Party, new: &Party, memory: Memory) -> Option<RaceKind> {
     match (old.proxy, new.proxy, memory) {
-        (Proxy::Generic, Proxy::Async, Memory::Global) => {
-            (old.writes && !new.writes).then_some(RaceKind::ProxyGlobal)
-        }
+        (Proxy::Generic, Proxy::Async, Memory::Global) => old.writes.then_some(RaceKind::ProxyGlobal),
         (Proxy::Generic, Proxy::Async, _) if old.writes => Some(RaceKind::Proxy),
         (Proxy::Generic, Proxy::Async, _) if new.writes => Some(RaceKind::ProxyWar),
         _ => None,
@@ -71,7 +76,7 @@ fn crosses(old: &Party, new: &Party, memory: Memory) -> Option<RaceKind> {
 /// True if the CTA of `new` executed the fence, and the fence covers the memory of every CTA involved.
 fn is_near(fence: &ProxyFence, old: &Party, new: &Party, memory: Memory) -> bool {
     let own = old.cta == new.cta && memory == Memory::Shared(new.cta);
-    memory == Memory::Global || fence.cta == new.cta && (own || fence.space != ProxySpace::Cta)
+    fence.cta == new.cta && (memory == Memory::Global || own || fence.space != ProxySpace::Cta)
 }
 
 fn includes(scope: Option<Scope>, one: &Party, other: &Party) -> bool {
@@ -84,9 +89,10 @@ fn conflict(one: &Party, other: &Party) -> Option<RaceKind> {
         return None;
     }
     match (one.strength.scope(), other.strength.scope()) {
-        (Some(a), Some(b)) => {
-            (!includes(a, one, other) || !includes(b, other, one)).then_some(RaceKind::Scope)
-        }
+        // Copies complete phases for the threads of every CTA.
+        (Some(_), Some(_)) if one.object && other.object && (one.copy || other.copy) => None,
+        (Some(a), Some(b)) => (!includes(a, one, other) || !includes(b, other, one))
+            .then_some(if one.object && other.object { RaceKind::ObjectScope } else { RaceKind::Scope }),
         (None, None) => Some(RaceKind::Plain),
         // A polled word is a flag, so a store to it counts as volatile.
         _ => match (one.strength, other.strength) {
@@ -151,36 +157,55 @@ impl Shadow {
         if matches!(memory, Memory::Shared(cta) if cta != new.cta && !who.clock.knows(cta)) {
             findings.add(RaceKind::LateEntry, new, new, memory, 4 * word);
         }
-        cell.records.retain(|old| {
-            let overlap = old.bytes & record.bytes != 0;
+        let mut merged = false;
+        cell.records.retain_mut(|old| {
             let same_instruction =
                 !new.copy && old.row == record.row && (old.party.pc, old.party.cycle) == (new.pc, new.cycle);
-            let ordered = same_instruction || who.comes_after(old);
+            if same_instruction {
+                // Lanes of one instruction never race with each other.
+                if old.bytes == record.bytes && old.value == record.value && old.party.writes == new.writes {
+                    old.lanes |= record.lanes;
+                    merged = true;
+                }
+                return true;
+            }
+            let overlap = old.bytes & record.bytes != 0;
+            let ordered = who.comes_after(old);
+            let unordered = old.lanes & !ordered;
             // If both store the same value, their order makes no difference.
             let same = old.value.is_some() && old.value == record.value && old.bytes == record.bytes;
             if overlap
-                && !ordered
+                && unordered != 0
                 && !same
                 && let Some(kind) = conflict(&old.party, new)
             {
-                findings.add(kind, &old.party, new, memory, 4 * word);
+                findings.add(kind, &old.party.of(unordered), new, memory, 4 * word);
             }
-            if overlap
-                && ordered
-                && let Some(kind) = crosses(&old.party, new, memory)
-            {
-                let mut fences = who.clock.fences(old.row, old.lane, old.time, memory).peekable();
-                if fences.peek().is_none() {
-                    findings.add(kind, &old.party, new, memory, 4 * word);
-                } else if !fences.fold(false, |near, fence| {
-                    findings.fence_orders(fence.pc);
-                    near || is_near(&fence, &old.party, new, memory)
-                }) {
-                    findings.add(RaceKind::ProxyFar, &old.party, new, memory, 4 * word);
+            if overlap && let Some(kind) = crosses(&old.party, new, memory) {
+                for lane in lanes(ordered) {
+                    let fences = who.clock.fences(old.row, lane as u8, old.time, memory);
+                    let near = fences.fold(None, |near, fence| {
+                        findings.fence_orders(fence.pc);
+                        Some(near == Some(true) || is_near(&fence, &old.party, new, memory))
+                    });
+                    let first = old.party.of(1 << lane);
+                    match near {
+                        None => findings.add(kind, &first, new, memory, 4 * word),
+                        Some(false) if kind != RaceKind::ProxyWar => {
+                            findings.add(RaceKind::ProxyFar, &first, new, memory, 4 * word);
+                        }
+                        Some(_) => {}
+                    }
                 }
             }
-            !(ordered && old.bytes & !record.bytes == 0 && stands_for(new, &old.party))
+            if old.bytes & !record.bytes == 0 && stands_for(new, &old.party) {
+                old.lanes = unordered;
+            }
+            old.lanes != 0
         });
+        if merged {
+            return;
+        }
         if cell.records.len() >= MOST {
             cell.records.remove(0);
         }
@@ -190,9 +215,16 @@ impl Shadow {
     /// The threads of a CTA have ended, with all that they know. Checks the accesses of other CTAs to its memory.
     pub(super) fn ended(&self, cta: u32, known: &Clock, exit: &Party, findings: &mut Findings) {
         for (word, cell) in (0..).zip(self.shared.get(&cta).into_iter().flatten()) {
-            for record in cell.records.iter().filter(|record| record.party.cta != cta) {
-                if known.get(record.row, record.lane) < record.time {
-                    findings.add(RaceKind::EarlyExit, &record.party, exit, Memory::Shared(cta), 4 * word);
+            // A bulk copy of the CTA may still read. Its other accesses end with its threads.
+            let remains = |party: &Party| party.cta != cta || (party.proxy == Proxy::Async && !party.writes);
+            for record in cell.records.iter().filter(|record| remains(&record.party)) {
+                let unknown = lanes(record.lanes).fold(0, |mask, lane| {
+                    let known = known.get(record.row, lane as u8) >= record.time;
+                    mask | u32::from(!known) << lane
+                });
+                if unknown != 0 {
+                    let first = record.party.of(unknown);
+                    findings.add(RaceKind::EarlyExit, &first, exit, Memory::Shared(cta), 4 * word);
                 }
             }
         }

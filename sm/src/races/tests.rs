@@ -4,7 +4,7 @@ use super::engine::{Engine, Rule, Touch};
 use super::finding::{RaceKind, Strength};
 use super::warp::Barrier;
 use crate::observer::{CopyStart, Memory, Threads};
-use atoms_isa::{ProxySpace, Scope, Semantics};
+use atoms_isa::{GroupKind, ProxySpace, Scope, Semantics};
 use atoms_ops::Op;
 
 /// Data word, and the flag by which threads synchronize.
@@ -107,14 +107,25 @@ fn found_in(memory: Memory, steps: &[(u32, u32, Step)]) -> Vec<RaceKind> {
                 let (from, to) = if out { (shared, global) } else { (global, shared) };
                 let (number, pc, bytes) = (pc as u64, pc as u32, 4);
                 let (from, to, lane) = (Some(from), Some(to), 0);
-                let start =
-                    CopyStart { number, pc, cta, warp, lane, from, to, bytes, atomic: false, counted: true };
+                let start = CopyStart {
+                    number,
+                    pc,
+                    cta,
+                    warp,
+                    lane,
+                    from,
+                    to,
+                    bytes,
+                    read_bytes: bytes,
+                    atomic: false,
+                    counted: true,
+                };
                 engine.copy(number, &start, start.to.expect("a destination"), true);
-                engine.end_group(threads);
+                engine.end_group(threads, GroupKind::Threads);
                 continue;
             }
             CopiesDone => {
-                engine.wait_groups(threads, 0, false);
+                engine.wait_groups(threads, 0, None, false);
                 continue;
             }
             Exit => {
@@ -134,6 +145,7 @@ fn found_in(memory: Memory, steps: &[(u32, u32, Step)]) -> Vec<RaceKind> {
             writes,
             values: None,
             rule,
+            object: false,
         };
         if !matches!(step, Init(..) | Arrive(_) | Waited(..)) {
             engine.access(&touch);
@@ -327,6 +339,7 @@ fn threads_that_go_on_know_what_those_did_that_ended() {
                 writes,
                 values,
                 rule,
+                object: false,
             });
         };
         let release = strong(AcqRel, Scope::Cta);
@@ -420,6 +433,7 @@ fn threads_of_a_warp_are_in_order_while_they_are_together() {
             writes: mask & !reads,
             values: None,
             rule: Rule::WEAK,
+            object: false,
         });
     };
     // Lane 0 writes and lane 1 reads: first in one split, then in separate splits, then in one split again.
@@ -496,6 +510,7 @@ fn halves_of_a_word_do_not_meet_and_equal_stores_do_no_harm() {
                 writes: 1,
                 values: Some(&[values[warp as usize]; 32]),
                 rule: Rule::WEAK,
+                object: false,
             });
         }
         engine.findings.iter().map(|f| f.count).sum::<u64>()

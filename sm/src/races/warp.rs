@@ -1,14 +1,17 @@
 //! Threads of a warp, and the barriers at which they wait.
 
-use super::clock::{Clock, Row};
+use super::clock::{Clock, Events, Row};
 use super::finding::{Party, Site, Text};
 use super::sync::{Release, merge};
 use crate::warp::LANES;
-use atoms_isa::Scope;
+use atoms_isa::{GroupKind, Scope};
 use std::collections::HashMap;
 
 /// Limit for releasing fences kept per strand. Older fences are dropped.
 const FENCES: usize = 8;
+
+/// Limit for copies of a warp that are in flight. If more are, the end of one stands for an earlier one.
+const MOST_SLOTS: usize = 1024;
 
 /// Events that threads of a strand make known to others.
 #[derive(Clone, Debug)]
@@ -66,6 +69,10 @@ pub(super) enum Barrier {
 pub(super) struct BarrierPhase {
     arriving: Clock,
     done: Clock,
+    /// Ended threads count as arrived in each phase.
+    ended: Clock,
+    /// Threads that have ended after their arrival in this phase. They count as arrived in the next phases.
+    ended_late: Clock,
     generation: u32,
     /// Row, lanes and time of the warps that have continued after the last complete phase.
     left: Vec<(Row, u32, u32)>,
@@ -78,11 +85,21 @@ impl BarrierPhase {
         self.generation
     }
 
+    /// Threads end. `arrived` is the phase of their last arrival.
+    pub(super) fn exit(&mut self, clock: &Clock, arrived: Option<u32>) {
+        if arrived == Some(self.generation) {
+            self.ended_late.join(clock);
+        } else {
+            self.ended.join(clock);
+        }
+    }
+
     /// Continues a thread that waited for `generation`. The first one ends the phase.
-    pub(super) fn leave(&mut self, generation: u32, besides: &Clock) -> &Clock {
+    pub(super) fn leave(&mut self, generation: u32) -> &Clock {
         if generation == self.generation {
             self.done = std::mem::take(&mut self.arriving);
-            self.done.join(besides);
+            self.done.join(&self.ended);
+            self.ended.join(&std::mem::take(&mut self.ended_late));
             self.generation = self.generation.wrapping_add(1);
             self.left.clear();
         }
@@ -170,8 +187,10 @@ pub(super) struct Warp {
     strands: Vec<Strand>,
     pub(super) sync: BarrierPhase,
     pub(super) copies: u32,
-    /// For each lane and pending group: the value of `copies` at the end of the group.
-    pub(super) groups: [Vec<u32>; LANES],
+    /// Groups of each lane, until a wait for their end: kind, and the value of `copies` at the end of the group.
+    pub(super) groups: [Vec<(GroupKind, u32)>; LANES],
+    /// Copies without a group, by lane of the rows of [`Events::Copies`]: time of the last one.
+    slots: Vec<u32>,
     /// True if the warp has initialized an mbarrier object since its last proxy fence.
     pub(super) initialized: bool,
     /// Last arrival without a wait at each barrier, and its phase.
@@ -189,9 +208,28 @@ impl Warp {
             sync: BarrierPhase::default(),
             copies: 0,
             groups: Default::default(),
+            slots: Vec::new(),
             initialized: false,
             arrivals: HashMap::new(),
         }
+    }
+
+    /// Lane of a row for a copy without a group, and its time. These copies complete in any order. So a copy uses
+    /// the lane of an earlier copy only if the thread that starts it knows the end of the earlier one.
+    pub(super) fn slot(&mut self, clock: &Clock) -> (Row, u8, u32) {
+        let at =
+            |slot: usize| (Row { events: Events::Copies((slot / 32) as u16), ..self.row }, (slot % 32) as u8);
+        let ended = |(slot, time): (usize, &u32)| {
+            let (row, lane) = at(slot);
+            clock.get(row, lane) >= *time
+        };
+        let slot = self.slots.iter().enumerate().position(ended).unwrap_or(self.slots.len() % MOST_SLOTS);
+        let (row, lane) = at(slot);
+        if slot == self.slots.len() {
+            self.slots.push(0);
+        }
+        self.slots[slot] += 1;
+        (row, lane, self.slots[slot])
     }
 
     pub(super) fn live(&self) -> u32 {

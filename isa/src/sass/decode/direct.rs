@@ -297,5 +297,9 @@ pub(super) fn depbar(args: &mut Args<'_, '_>) -> Decoded<Operation> {
     if args.left() > 0 && !args.name()?.starts_with('{') {
         return Err(Failure::Unsupported);
     }
-    control(if counter == "SB0" { Control::WaitGroups { most, read: false } } else { Control::Nop })
+    control(if counter == "SB0" {
+        Control::WaitGroups { most, kind: None, read: false }
+    } else {
+        Control::Nop
+    })
 }

@@ -6,7 +6,7 @@ use super::{
     Decoded, arith, barrier, convert, copy, direct, float, global, half, logic, preds, shared, video, warp,
 };
 use crate::kernel::compute::{ComputeOp, FloatOp, IntOp, Path};
-use crate::kernel::control::Control;
+use crate::kernel::control::{Control, GroupKind};
 use crate::kernel::instruction::Operation;
 use crate::kernel::memory::{GlobalOp, Space};
 use crate::kernel::number::Type;
@@ -116,7 +116,7 @@ const ROWS: &[Row] = &[
     ("LDC", VECTOR, global::constant, "load from a constant bank", &["LDC R0, c[0x0][0x160]"]),
     ("LDCU", UNIFORM, global::constant, "load from a constant bank, uniform", &["LDCU UR4, c[0x0][0x160]"]),
     ("LDG", VECTOR, |a| global::access(a, Space::Global, GlobalOp::Load), "load from a global address", &["LDG.E R0, [R2.64]"]),
-    ("LDGDEPBAR", VECTOR, |_| control(Control::EndGroup), "close the group of the thread's copies since the last LDGDEPBAR", &["LDGDEPBAR"]),
+    ("LDGDEPBAR", VECTOR, |_| control(Control::EndGroup(GroupKind::Threads)), "close the group of the thread's copies since the last LDGDEPBAR", &["LDGDEPBAR"]),
     ("LDGSTS", VECTOR, copy::thread_copy, "copy from global to shared memory, thread by thread", &["LDGSTS.E [R4], [R2.64]", "LDGSTS.E.ZFILL [R4], [R2.64], P1"]),
     ("LDL", VECTOR, |a| shared::local(a, Op::Load), "load from private memory of the thread", &["LDL R0, [R2]"]),
     ("LDS", VECTOR, |a| shared::access(a, Op::Load), "load from a shared address", &["LDS R0, [R2]"]),
@@ -168,7 +168,7 @@ const ROWS: &[Row] = &[
     ("UR2UP", UNIFORM, |a| preds::from_register(a, "UPR"), "copy a uniform register to uniform predicates", &["UR2UP UPR, UR4, 0x7f"]),
     ("USYNCS", UNIFORM, barrier::decode, "as SYNCS, once for the warp", &["USYNCS.EXCH.64 URZ, [UR4], UR6", "USYNCS.CCTL.IV [UR4]", "USYNCS.ARRIVE.TRANS64.ACT0 UR0, [UR4], UR6", "USYNCS.ARRIVE.TRANS64.ART0 UR0, [UR4], UR6", "USYNCS.PHASECHK.TRANS64 UP1, [UR4], UR6"]),
     ("UTMACCTL", VECTOR, direct::prefetch_map, "prefetch a tensor map: no effect", &["UTMACCTL.PF [UR4]"]),
-    ("UTMACMDFLUSH", VECTOR, |_| control(Control::EndGroup), "close the group of the thread's block copies to global memory since the last UTMACMDFLUSH", &["UTMACMDFLUSH"]),
+    ("UTMACMDFLUSH", VECTOR, |_| control(Control::EndGroup(GroupKind::Bulk)), "close the group of the thread's block copies to global memory since the last UTMACMDFLUSH", &["UTMACMDFLUSH"]),
     ("UVIADD", UNIFORM, arith::viadd, "as VIADD, once for the warp", &["UVIADD UR0, UR1, UR2"]),
     ("VABSDIFF", VECTOR, video::vabsdiff, "absolute difference plus a third operand", &["VABSDIFF R0, R1, R2, R3"]),
     ("VABSDIFF4", VECTOR, video::vabsdiff4, "absolute differences of bytes; .ACC adds them to a third operand", &["VABSDIFF4.U8 R0, R1, R2, R3", "VABSDIFF4.U8.ACC R0, R1, R2, R3"]),

@@ -2,8 +2,8 @@
 
 use atoms_isa::{
     AddressBase, AsyncOp, BarrierAccess, BarrierOperand, BarrierResult, BulkCopy, BulkMask, BulkWay, Control,
-    GlobalOp, Instruction, Operation, Path, Pred, PredSource, Program, ProxySpace, Reduction, Reg,
-    SharedResult, Source, UReg, Value, WarpOp, WideOp,
+    GlobalOp, Instruction, Operation, Ordering, Path, Pred, PredSource, Program, ProxySpace, Reduction, Reg,
+    Scope, Semantics, SharedResult, Source, UReg, Value, WarpOp, WideOp,
 };
 use atoms_ops::{Op, Size};
 
@@ -344,4 +344,33 @@ fn branches_by_offset() {
         panic!()
     };
     assert_eq!(target, 0);
+}
+
+/// Columns: fence in PTX, its operation in the core, its order with cluster scope.
+#[rustfmt::skip]
+const FENCES: &[(&str, Operation, Option<Semantics>)] = &[
+    ("acquire.cluster",                                                      FENCE, Some(Semantics::Acquire)),
+    ("acquire.sync_restrict::shared::cluster.cluster",                       FENCE, Some(Semantics::AcquireShared)),
+    ("release.sync_restrict::shared::cta.cluster",                           FENCE, Some(Semantics::ReleaseShared)),
+    ("proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster",  FENCE, Some(Semantics::AcquireProxy)),
+    ("proxy.async::generic.release.sync_restrict::shared::cta.cluster",      FENCE, Some(Semantics::ReleaseProxy)),
+    // The space decides if the fence is an acquire or a release.
+    ("acquire.sync_restrict::shared::cta.cluster",                           Operation::Unsupported, None),
+    ("release.sync_restrict::shared::cta.gpu",                               Operation::Unsupported, None),
+    ("proxy.async::generic.release.cluster",                                 Operation::Unsupported, None),
+];
+
+const FENCE: Operation = Operation::Control(Control::Fence);
+
+#[test]
+fn fences_of_ptx() {
+    for (fence, operation, order) in FENCES {
+        let head = ".version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k() {\n";
+        let text = format!("{head}.reg .pred %p;\nfence.{fence};\n@%p fence.{fence};\nret;\n}}\n");
+        let program = Program::from_ptx("test.ptx", &text, None).unwrap_or_else(|e| panic!("{fence}: {e}"));
+        for found in &program.kernels[0].instructions[..2] {
+            let order = order.map(|semantics| Ordering { semantics, scope: Scope::Cluster });
+            assert_eq!((found.operation, found.ordering), (*operation, order), "{fence}");
+        }
+    }
 }

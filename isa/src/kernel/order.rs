@@ -12,15 +12,26 @@ pub enum Semantics {
     AcqRel,
     /// Sequentially consistent: acquire and release; in addition, all such operations have one total order.
     Sc,
+    /// `.acquire.sync_restrict::shared::cluster`: orders only accesses to shared memory of the cluster.
+    AcquireShared,
+    /// `.release.sync_restrict::shared::cta`: orders only accesses to shared memory of the thread's own CTA.
+    ReleaseShared,
+    /// Acquire half of a one-way proxy fence (`fence.proxy.async::generic`), restricted like `AcquireShared`.
+    /// Later accesses of the async proxy follow accesses of the generic proxy before a release half.
+    AcquireProxy,
+    /// Release half of a one-way proxy fence, restricted like `ReleaseShared`.
+    ReleaseProxy,
 }
 
 impl Semantics {
     pub const fn acquires(self) -> bool {
-        matches!(self, Semantics::Acquire | Semantics::AcqRel | Semantics::Sc)
+        use Semantics::{AcqRel, Acquire, AcquireProxy, AcquireShared, Sc};
+        matches!(self, Acquire | AcqRel | Sc | AcquireShared | AcquireProxy)
     }
 
     pub const fn releases(self) -> bool {
-        matches!(self, Semantics::Release | Semantics::AcqRel | Semantics::Sc)
+        use Semantics::{AcqRel, Release, ReleaseProxy, ReleaseShared, Sc};
+        matches!(self, Release | AcqRel | Sc | ReleaseShared | ReleaseProxy)
     }
 }
 

@@ -35,9 +35,8 @@ impl<'t> FunctionUnit<'_, 't> {
                 self.control(Control::Sleep { nanoseconds, watch: false });
             }
             "membar" | "fence" => {
-                let order = ordering::fence(m, i.opcode == "membar");
-                // Modifiers for proxies and kinds of accesses have no effect, because the core orders all
-                // accesses.
+                // The core orders all accesses, so only an observer needs the order.
+                let order = ordering::fence(m, i.opcode == "membar").ok_or(Fail::Unsupported)?;
                 self.ordering = Some(order);
                 self.control(Control::Fence);
             }

@@ -26,20 +26,40 @@ fn scope(m: &mut Mods<'_, '_>) -> Option<Scope> {
     m.take_any(&["cta", "cluster", "gpu", "sys"])?.parse().ok()
 }
 
-/// Takes memory order and scope of a fence such as `membar.cta` or `fence.acq_rel.gpu`.
-pub(super) fn fence(m: &mut Mods<'_, '_>, membar: bool) -> Ordering {
+/// Fences for accesses to shared memory, by their modifiers. Source: [PTX] membar, fence.
+const RESTRICTED: [(&[&str], Semantics); 4] = [
+    (&["acquire", "sync_restrict::shared::cluster", "cluster"], Semantics::AcquireShared),
+    (&["release", "sync_restrict::shared::cta", "cluster"], Semantics::ReleaseShared),
+    (
+        &["proxy", "async::generic", "acquire", "sync_restrict::shared::cluster", "cluster"],
+        Semantics::AcquireProxy,
+    ),
+    (
+        &["proxy", "async::generic", "release", "sync_restrict::shared::cta", "cluster"],
+        Semantics::ReleaseProxy,
+    ),
+];
+
+/// Takes memory order and scope of a fence such as `membar.cta` or `fence.acq_rel.gpu`. `None` for an unknown
+/// restricted fence.
+pub(super) fn fence(m: &mut Mods<'_, '_>, membar: bool) -> Option<Ordering> {
+    let modifiers = &m.instruction.modifiers;
+    if modifiers.iter().any(|name| name.starts_with("sync_restrict") || *name == "async::generic") {
+        let (_, semantics) = RESTRICTED.iter().find(|(names, _)| names == modifiers)?;
+        return Some(Ordering { semantics: *semantics, scope: Scope::Cluster });
+    }
     if membar {
         let scope = match m.take_any(&["cta", "gl", "sys"]) {
             Some("cta") => Scope::Cta,
             Some("gl") => Scope::Gpu,
             _ => Scope::Sys,
         };
-        return Ordering { semantics: Semantics::Sc, scope };
+        return Some(Ordering { semantics: Semantics::Sc, scope });
     }
     let semantics = m.take_any(&["sc", "acq_rel", "acquire", "release"]);
     let semantics = semantics.and_then(|name| name.parse().ok()).unwrap_or(Semantics::AcqRel);
     let scope = scope(m);
-    Ordering { semantics, scope: scope.unwrap_or(Scope::Cta) }
+    Some(Ordering { semantics, scope: scope.unwrap_or(Scope::Cta) })
 }
 
 /// Takes the memory order of `barrier.cluster.arrive` (default: release) or `barrier.cluster.wait` (default:

@@ -368,7 +368,7 @@ fn sequence_order(i: &PtxInstruction<'_>) -> Option<Ordering> {
         "atom" | "red" => Some(ordering::ordering(&mut m, true)),
         "mbarrier" => Some(ordering::barrier_object(&mut m)),
         "fence" if i.modifiers.contains(&"proxy") => None,
-        "fence" | "membar" => Some(ordering::fence(&mut m, i.opcode == "membar")),
+        "fence" | "membar" => ordering::fence(&mut m, i.opcode == "membar"),
         _ => None,
     }
 }

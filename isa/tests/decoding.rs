@@ -358,6 +358,7 @@ const FENCES: &[(&str, Operation, Option<Semantics>)] = &[
     ("acquire.sync_restrict::shared::cta.cluster",                           Operation::Unsupported, None),
     ("release.sync_restrict::shared::cta.gpu",                               Operation::Unsupported, None),
     ("proxy.async::generic.release.cluster",                                 Operation::Unsupported, None),
+    ("mbarrier_init.release.cluster",                                        Operation::Control(Control::InitFence), None),
 ];
 
 const FENCE: Operation = Operation::Control(Control::Fence);

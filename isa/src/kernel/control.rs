@@ -166,6 +166,9 @@ pub enum Control {
     },
     /// Order memory accesses. No effect in this core, which executes accesses in order.
     Fence,
+    /// Release the thread's earlier `mbarrier.init` to its cluster (`fence.mbarrier_init.release.cluster`). In
+    /// machine code it is a NOP.
+    InitFence,
     Nop,
 }
 

@@ -324,6 +324,9 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
                 let fence = proxy_fence(i).map_or(Control::Fence, Control::ProxyFence);
                 instruction.operation = Operation::Control(fence);
             }
+            if i.opcode == "fence" && instruction.operation == Operation::Control(Control::Nop) {
+                instruction.operation = Operation::Control(Control::InitFence);
+            }
             if let Operation::Shared(store) = &mut instruction.operation {
                 store.object = makes_object && self.unit.arch.number() < 90;
             }

@@ -152,6 +152,7 @@ impl Core<'_> {
             | Control::Trap
             | Control::Fence
             | Control::ProxyFence(_)
+            | Control::InitFence
             | Control::Nop => {}
         }
         Ok(Then::Nothing)

@@ -122,7 +122,7 @@ impl Given {
         }
         warp.registers.set(part.spread, mask, &[self.uniform; LANES]);
         if let Some(dst) = uniform {
-            warp.splits[index].uniform.set(dst, self.uniform);
+            warp.splits[index].uniform.set_from(mask.trailing_zeros(), dst, self.uniform);
         }
         if let Some(dst) = pred {
             warp.set_pred(index, dst, mask, self.preds);

@@ -94,6 +94,7 @@ impl Core<'_> {
         }
         let view = warp.view(index, &self.constants);
         let uniform = view.uniform();
+        let mask = uniform.one_of(mask, copy.to);
         let bytes = BULK_STEP * (uniform.get(copy.size) & 0xffff);
         let lane = mask.trailing_zeros();
         let asker = Asker { slot: warp.cta_slot, warp: slot, lane, pc };
@@ -130,7 +131,7 @@ impl Core<'_> {
             bytes,
             ranks: (copy.mask == Some(BulkMask::Ctas)).then(|| uniform.get(copy.size) >> 16),
         };
-        self.copy_block(at, warp, &block)
+        self.copy_block(At { mask, ..at }, warp, &block)
     }
 
     pub(super) fn copy_block(&mut self, at: At, warp: &Warp, block: &Block) -> Result<(), ExecError> {

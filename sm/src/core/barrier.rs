@@ -27,8 +27,7 @@ impl Core<'_> {
         let At { slot, index, mask: active, pc } = at;
         let mask = match access.path {
             Path::Vector => active,
-            // One lane represents the warp: its operands are uniform.
-            Path::Uniform => active & active.wrapping_neg(),
+            Path::Uniform => warp.splits[index].uniform.one_of(active, access.address.ur),
         };
         if mask == 0 {
             return Ok(());

@@ -79,13 +79,15 @@ impl Registers {
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Uniform {
     regs: [u32; 256],
+    /// Lane from which each register was copied. 0 for all other values.
+    lanes: [u8; 256],
     /// Bit mask of the uniform predicates. Bit 7 is UPT.
     pub(super) preds: u8,
 }
 
 impl Uniform {
     pub(crate) fn new() -> Uniform {
-        Uniform { regs: [0; 256], preds: 0x80 }
+        Uniform { regs: [0; 256], lanes: [0; 256], preds: 0x80 }
     }
 
     pub(crate) fn get(&self, reg: UReg) -> u32 {
@@ -97,9 +99,22 @@ impl Uniform {
     }
 
     pub(crate) fn set(&mut self, reg: UReg, value: u32) {
+        self.set_from(0, reg, value);
+    }
+
+    pub(crate) fn set_from(&mut self, lane: u32, reg: UReg, value: u32) {
         if !reg.is_zero() {
             self.regs[usize::from(reg.0)] = value;
+            self.lanes[usize::from(reg.0)] = lane as u8;
         }
+    }
+
+    /// Mask of the one lane of `mask` that represents the warp in an operation with this register: the lane
+    /// from which the register was copied, or else the lowest lane. Compilers execute an operation with
+    /// uniform operands once per lane, in a loop, and all lanes are active in each iteration.
+    pub(crate) fn one_of(&self, mask: u32, reg: UReg) -> u32 {
+        let own = mask & 1 << (self.lanes[usize::from(reg.0)] & 31);
+        if own == 0 { mask & mask.wrapping_neg() } else { own }
     }
 }
 

@@ -19,8 +19,10 @@ pub(super) enum Events {
     Published,
     /// Other copies. Each row has 32 of them.
     Copies(u16),
-    /// Initializations of mbarrier objects that a fence publishes through a relaxed arrival.
+    /// Initializations of mbarrier objects that `fence.mbarrier_init` publishes.
     Inits,
+    /// Accesses to shared memory of the own CTA that `fence.release.sync_restrict::shared::cta` publishes.
+    OwnShared,
     /// Start of the CTA.
     Started,
 }
@@ -70,10 +72,6 @@ impl Clock {
     pub(super) fn times(&self, row: Row) -> Option<&[u32; LANES]> {
         let found = self.rows.binary_search_by_key(&row, |(row, _)| *row);
         found.ok().map(|at| &self.rows[at].1)
-    }
-
-    pub(super) fn inits(&self, row: Row) -> Option<&[u32; LANES]> {
-        self.times(Row { events: Events::Inits, ..row })
     }
 
     pub(super) fn get(&self, row: Row, lane: u8) -> u32 {

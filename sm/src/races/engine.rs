@@ -241,7 +241,15 @@ impl Engine {
             strand.acquire(scope, site);
         }
         if semantics.releases() {
-            warp.fence(at, threads.mask, scope);
+            let limited = matches!(semantics, Semantics::ReleaseShared | Semantics::ReleaseProxy);
+            warp.fence(at, threads.mask, scope, limited.then_some(Events::OwnShared));
+        }
+    }
+
+    /// Threads pass `fence.mbarrier_init.release.cluster`.
+    pub(super) fn init_fence(&mut self, threads: Threads) {
+        if let Some((_, warp, at)) = find(&mut self.ctas, threads) {
+            warp.fence(at, threads.mask, Scope::Cluster, Some(Events::Inits));
         }
     }
 

@@ -24,7 +24,7 @@ pub use finding::{Finding, Party, Proxy, RaceChecks, RaceKind, Strength, Text};
 
 use crate::observer::{Access, CoreEvent, Observer, Threads};
 use crate::warp::{groups, lanes};
-use atoms_isa::{Control, GlobalOp, Kernel, Operation};
+use atoms_isa::{Control, GlobalOp, Kernel, Operation, ProxySpace, Semantics};
 use atoms_ops::{Op, OpClass, ResultKind, Size};
 use engine::{Engine, Rule, Touch};
 use warp::Barrier;
@@ -133,9 +133,13 @@ impl Races<'_> {
             // A waiting thread executes nothing before its wait ends, so the wait may be recorded at issue.
             Control::WaitGroups { most, kind, read } => self.engine.wait_groups(threads, *most, *kind, *read),
             Control::ProxyFence(space) => self.engine.proxy_fence(threads, pc, *space),
+            Control::InitFence => self.engine.init_fence(threads),
             Control::Fence => {
                 if let Some(ordering) = ordering {
                     self.engine.fence(threads, ordering.semantics, ordering.scope);
+                }
+                if ordering.is_some_and(|ordering| ordering.semantics == Semantics::AcquireProxy) {
+                    self.engine.proxy_fence(threads, pc, ProxySpace::Cluster);
                 }
             }
             _ => {}

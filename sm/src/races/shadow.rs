@@ -1,6 +1,6 @@
 //! Shadow memory: for each word, the accesses that a later access may conflict with.
 
-use super::clock::{Clock, ProxyFence, Row};
+use super::clock::{Clock, Events, ProxyFence, Row};
 use super::finding::{Findings, Party, Proxy, RaceKind, Strength};
 use crate::observer::Memory;
 use crate::warp::{LANES, lanes};
@@ -43,7 +43,7 @@ impl<'c> Accessor<'c> {
     }
 
     /// Lanes of an earlier access that are ordered before this one.
-    fn comes_after(&self, record: &Record) -> u32 {
+    fn comes_after(&self, record: &Record, memory: Memory) -> u32 {
         let together = if record.row == self.row { record.lanes & self.together } else { 0 };
         if together == record.lanes {
             return together;
@@ -53,9 +53,16 @@ impl<'c> Accessor<'c> {
             _ => self.clock.times(record.row),
         };
         self.last.set(Some((record.row, times)));
-        let known = times.map_or(0, |times| at_least(times, record.time));
-        let inits = if record.party.is_init() { self.clock.inits(record.row) } else { None };
-        together | record.lanes & (known | inits.map_or(0, |times| at_least(times, record.time)))
+        let known = |times: Option<&[u32; LANES]>| times.map_or(0, |times| at_least(times, record.time));
+        let restricted = |events| known(self.clock.times(Row { events, ..record.row }));
+        let mut ordered = together | record.lanes & known(times);
+        if ordered != record.lanes && memory == Memory::Shared(record.row.cta) {
+            ordered |= record.lanes & restricted(Events::OwnShared);
+            if record.party.is_init() {
+                ordered |= record.lanes & restricted(Events::Inits);
+            }
+        }
+        ordered
     }
 }
 
@@ -170,7 +177,7 @@ impl Shadow {
                 return true;
             }
             let overlap = old.bytes & record.bytes != 0;
-            let ordered = who.comes_after(old);
+            let ordered = who.comes_after(old, memory);
             let unordered = old.lanes & !ordered;
             // If both store the same value, their order makes no difference.
             let same = old.value.is_some() && old.value == record.value && old.bytes == record.bytes;

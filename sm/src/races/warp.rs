@@ -39,6 +39,8 @@ pub(super) struct Fence {
     /// Threads whose accesses since the fence were all atomic.
     pub(super) last: u32,
     pub(super) scope: Scope,
+    /// Accesses that the fence releases. `None` for all.
+    only: Option<Events>,
     pub(super) published: Published,
 }
 
@@ -313,16 +315,22 @@ impl Warp {
         now
     }
 
-    pub(super) fn fence(&mut self, at: usize, mask: u32, scope: Scope) {
-        let published = self.publish(at);
+    /// Threads pass a releasing fence. `only` limits it to some of their own accesses.
+    pub(super) fn fence(&mut self, at: usize, mask: u32, scope: Scope, only: Option<Events>) {
+        let mut published = self.publish(at);
+        if let (Some(events), Some((row, time))) = (only, published.own) {
+            published = Published { clock: Clock::default(), own: Some((Row { events, ..row }, time)) };
+        }
         let Some(strand) = self.strands.get_mut(at) else { return };
         // This fence covers everything that earlier fences of the same threads in a narrower or equal scope
-        // covered.
-        strand.fences.retain(|f| f.scope > scope || f.mask & !mask != 0);
+        // covered, unless it is limited.
+        let covers =
+            |f: &Fence| f.scope <= scope && f.mask & !mask == 0 && (only.is_none() || f.only == only);
+        strand.fences.retain(|f| !covers(f));
         if strand.fences.len() == FENCES {
             strand.fences.remove(0);
         }
-        strand.fences.push(Fence { mask, last: mask, scope, published });
+        strand.fences.push(Fence { mask, last: mask, scope, only, published });
     }
 
     /// Ends the threads of `mask`, and returns their clock.

@@ -176,7 +176,12 @@ fn reads(instruction: &Instruction) -> Option<Vec<Name>> {
             all(Address::Global(a.address), [a.rb, a.rc], a.size.bytes())
         }
         Operation::Control(
-            Control::Branch { .. } | Control::Exit | Control::Fence | Control::ProxyFence(_) | Control::Nop,
+            Control::Branch { .. }
+            | Control::Exit
+            | Control::Fence
+            | Control::ProxyFence(_)
+            | Control::InitFence
+            | Control::Nop,
         ) => Vec::new(),
         _ => return None,
     })

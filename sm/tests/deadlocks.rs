@@ -157,6 +157,19 @@ fn counts_that_threads_cannot_reach() {
             "hint for mbarrier full:\n    the count is 129, but only 128 can arrive",
         ],
     );
+    // Thread 0 drops out of the phase, which has 129 arrivals, and of later ones.
+    let body = format!(
+        "@%p0 mbarrier.arrive_drop.shared::cta.b64 _, [full];\n@!%p0 {arrive}{}",
+        wait("W", "full", "0")
+    );
+    says(
+        &kernel([129, 1], &body),
+        "grid = 1\nblock = 128",
+        &[
+            "1 of 128 arrivals pending",
+            "hint for mbarrier full:\n    the count is 129, but only 128 can arrive",
+        ],
+    );
     says(
         &kernel([1, 1], "bar.sync 1, 96;"),
         "grid = 1\nblock = 128",
@@ -178,6 +191,18 @@ fn counts_that_threads_cannot_reach() {
             "hint for block barrier 1:\n    the count is 128, but only 96 can arrive",
         ],
     );
+}
+
+/// Planted bugs: more arrivals than the count, so that the pending count wraps. The count is not too large.
+#[test]
+fn more_arrivals_than_the_count() {
+    for arrive in
+        ["mbarrier.arrive.shared::cta.b64 _, [full], 2;", "mbarrier.arrive.shared::cta.b64 _, [full], 200;"]
+    {
+        let body = format!("@%p0 {arrive}\n{}", wait("W", "full", "0"));
+        let report = says(&kernel([1, 1], &body), "grid = 1\nblock = 64", &["of 1 arrivals pending"]);
+        assert!(report.hints.is_empty(), "{:?}", report.hints);
+    }
 }
 
 /// Planted bug: the consumer waits for parity 0 in every iteration.

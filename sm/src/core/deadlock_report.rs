@@ -236,8 +236,9 @@ impl Core<'_> {
                 } else if *pending == 0 && *bytes != 0 {
                     let (expected, delivered) = (history.expected, history.delivered);
                     Some(HintCause::BytesDiffer { expected, delivered })
-                } else if arrived > 0 && *bytes == 0 {
-                    Some(HintCause::CountTooLarge { count: *count, arrived })
+                } else if arrived > 0 && *bytes == 0 && (1..=*count).contains(pending) {
+                    // Arrivals beyond the count wrap the pending count above it. A drop lowers only `count`.
+                    Some(HintCause::CountTooLarge { count: arrived + pending, arrived })
                 } else {
                     None
                 }

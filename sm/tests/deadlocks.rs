@@ -113,7 +113,7 @@ fn bytes_expected_without_an_arrive() {
 fn bytes_expected_differ_from_bytes_copied() {
     for (expected, outstanding) in [(1040, "16 bytes outstanding"), (1008, "-16 bytes outstanding")] {
         let expect = format!("mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], {expected};");
-        let bytes = format!("{expected} bytes were expected, but copies delivered 1024");
+        let bytes = format!("{expected} bytes were expected, but 1024 were delivered");
         says(
             &kernel([1, 1], &(copy(&expect) + &wait("W", "full", "0"))),
             "grid = 1\nblock = 64",
@@ -203,6 +203,21 @@ fn more_arrivals_than_the_count() {
         let report = says(&kernel([1, 1], &body), "grid = 1\nblock = 64", &["of 1 arrivals pending"]);
         assert!(report.hints.is_empty(), "{:?}", report.hints);
     }
+}
+
+/// Bytes may also be delivered without a copy.
+#[test]
+fn bytes_delivered_by_complete_tx() {
+    let body = format!(
+        "@%p0 mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], 64;\n\
+         @%p0 mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [full], 48;\n{}",
+        wait("W", "full", "0")
+    );
+    says(
+        &kernel([1, 1], &body),
+        "grid = 1\nblock = 32",
+        &["hint for mbarrier full:", "64 bytes were expected, but 48 were delivered"],
+    );
 }
 
 /// Planted bug: the consumer waits for parity 0 in every iteration.

@@ -140,7 +140,7 @@ pub struct DeadlockHint {
 pub enum HintCause {
     /// Bytes were expected in this phase, but no thread has arrived.
     ExpectWithoutArrive { expected: u64 },
-    /// Bytes expected in this phase differ from the bytes that copies delivered.
+    /// Bytes expected in this phase differ from the bytes delivered.
     BytesDiffer { expected: u64, delivered: u64 },
     /// The count is larger than the number of arrivals, and no other thread can arrive.
     CountTooLarge { count: u32, arrived: u32 },

@@ -167,7 +167,7 @@ impl fmt::Display for HintCause {
                  `mbarrier.arrive.expect_tx` to do both"
             ),
             HintCause::BytesDiffer { expected, delivered } => {
-                write!(f, "\n    {expected} bytes were expected, but copies delivered {delivered}")
+                write!(f, "\n    {expected} bytes were expected, but {delivered} were delivered")
             }
             HintCause::CountTooLarge { count, arrived } => {
                 write!(f, "\n    the count is {count}, but only {arrived} can arrive")

@@ -2,7 +2,7 @@
 
 use atoms_isa::Program;
 use atoms_model::{Config, Unit};
-use atoms_sm::{DeadlockReport, KernelError, Launch, RunError, SmConfig, WaitObject, run};
+use atoms_sm::{DeadlockReport, HintCause, KernelError, Launch, RunError, SmConfig, WaitObject, run};
 use std::path::Path;
 
 /// Kernel in which thread 0 initializes `full` and `empty` with the counts. `body` follows a block barrier. %r1
@@ -202,6 +202,26 @@ fn more_arrivals_than_the_count() {
         let body = format!("@%p0 {arrive}\n{}", wait("W", "full", "0"));
         let report = says(&kernel([1, 1], &body), "grid = 1\nblock = 64", &["of 1 arrivals pending"]);
         assert!(report.hints.is_empty(), "{:?}", report.hints);
+    }
+}
+
+/// Planted bug: `.noinc` is missing, so that the arrivals do not count.
+#[test]
+fn arrivals_of_copies_that_do_not_count() {
+    let copy = "cp.async.ca.shared.global [%r3], [%rd1], 4;\ncp.async.mbarrier.arrive.shared.b64 [full];\n";
+    let own = "mbarrier.arrive.shared::cta.b64 _, [full];\n";
+    let kernels = [
+        (32, copy.to_string(), "the count is 32, but only 0 can arrive", true),
+        (33, format!("{copy}@%p0 {own}"), "the count is 33, but only 1 can arrive", true),
+        // Each thread also arrives itself: `.noinc` would be wrong.
+        (33, format!("{copy}{own}"), "the count is 33, but only 32 can arrive", false),
+    ];
+    for (count, body, hint, lacks_noinc) in kernels {
+        let body = body + &wait("W", "full", "0");
+        let report =
+            says(&kernel([count, 1], &body), "grid = 1\nblock = 32", &["hint for mbarrier full:", hint]);
+        let cause = report.hints[0].cause;
+        assert_eq!(matches!(cause, HintCause::NetZeroArrive { .. }), lacks_noinc, "{cause:?}");
     }
 }
 

@@ -7,6 +7,7 @@ use crate::deadlock::{
 };
 use crate::error::InstructionPlace;
 use crate::warp::{Wait, Warp, groups, lanes};
+use atoms_isa::Operation;
 use atoms_model::mbarrier::MbarObject;
 use atoms_ops::Op;
 use std::collections::{BTreeMap, BTreeSet};
@@ -231,6 +232,11 @@ impl Core<'_> {
                     Some(HintCause::ParityNotFlipped { parity: *phase })
                 } else if !alone {
                     None
+                } else if self.arrives_net_zero((*slot, *address))
+                    && *pending > 0
+                    && (arrived == 0 || history.delivered == u64::from(*pending))
+                {
+                    Some(HintCause::NetZeroArrive { count: arrived.saturating_add(*pending), arrived })
                 } else if history.expected > 0 && arrived == 0 && *pending > 0 {
                     Some(HintCause::ExpectWithoutArrive { expected: history.expected })
                 } else if *pending == 0 && *bytes != 0 {
@@ -238,7 +244,7 @@ impl Core<'_> {
                     Some(HintCause::BytesDiffer { expected, delivered })
                 } else if arrived > 0 && *bytes == 0 && (1..=*count).contains(pending) {
                     // Arrivals beyond the count wrap the pending count above it. A drop lowers only `count`.
-                    Some(HintCause::CountTooLarge { count: arrived + pending, arrived })
+                    Some(HintCause::CountTooLarge { count: arrived.saturating_add(*pending), arrived })
                 } else {
                     None
                 }
@@ -255,6 +261,14 @@ impl Core<'_> {
             }
             _ => None,
         }
+    }
+
+    /// True if a `cp.async.mbarrier.arrive` without `.noinc` has used the object.
+    fn arrives_net_zero(&self, place: (usize, u32)) -> bool {
+        self.log.users(place).any(|pc| {
+            let operation = self.kernel.instructions.get(pc as usize).map(|of| &of.operation);
+            matches!(operation, Some(Operation::CopyArrival(arrival)) if arrival.op == Op::MbarCompleteTx)
+        })
     }
 
     fn read_object(&self, slot: usize, address: u32, word: ReadWord<'_>) -> Option<u64> {

@@ -123,6 +123,11 @@ impl ObjectLog {
         self.used.get(&pc).is_none_or(|used| used.contains(&place))
     }
 
+    /// Instructions that have used this object.
+    pub(crate) fn users(&self, place: ObjectPlace) -> impl Iterator<Item = u32> {
+        self.used.iter().filter(move |(_, used)| used.contains(&place)).map(|(pc, _)| *pc)
+    }
+
     pub(crate) fn end(&mut self, slot: usize) {
         self.objects.retain(|(of, _), _| *of != slot);
         self.used.values_mut().for_each(|used| used.retain(|(of, _)| *of != slot));

@@ -140,6 +140,9 @@ pub struct DeadlockHint {
 pub enum HintCause {
     /// Bytes were expected in this phase, but no thread has arrived.
     ExpectWithoutArrive { expected: u64 },
+    /// The count is larger than the number of arrivals, because arrivals of copies have no `.noinc`: each first
+    /// raises the pending count by one.
+    NetZeroArrive { count: u32, arrived: u32 },
     /// Bytes expected in this phase differ from the bytes delivered.
     BytesDiffer { expected: u64, delivered: u64 },
     /// The count is larger than the number of arrivals, and no other thread can arrive.

@@ -166,6 +166,11 @@ impl fmt::Display for HintCause {
                 " expect_tx without arrive\n    {expected} bytes were expected, but no thread has arrived; use\n    \
                  `mbarrier.arrive.expect_tx` to do both"
             ),
+            HintCause::NetZeroArrive { count, arrived } => write!(
+                f,
+                "\n    the count is {count}, but only {arrived} can arrive: each `cp.async.mbarrier.arrive`\n    \
+                 without .noinc first raises the pending count by one, and so changes nothing"
+            ),
             HintCause::BytesDiffer { expected, delivered } => {
                 write!(f, "\n    {expected} bytes were expected, but {delivered} were delivered")
             }

@@ -158,7 +158,7 @@ impl Core<'_> {
     ) -> Vec<Releaser> {
         let cluster = |slot: usize| self.ctas[slot].as_ref().map(|cta| cta.cluster);
         let warp = |agent: &Agent| self.warps[agent.slot].as_deref();
-        let can = |index: usize, agent: &Agent| -> Option<bool> {
+        let can = |index: usize, agent: &Agent, any: bool| -> Option<bool> {
             match (key, object) {
                 (ObjectKey::Mbarrier(slot, address), WaitObject::Mbarrier { pending, bytes, .. }) => {
                     let wanted = |act: &&Act| match act.kind {
@@ -171,7 +171,7 @@ impl Core<'_> {
                     let place = (*slot, *address);
                     let releases = |act: &Act| match &act.places {
                         Some(places) => places.contains(&place).then_some(true),
-                        None => (near && self.log.may_use(act.pc, place)).then_some(false),
+                        None => (near && self.log.may_use(act.pc, place, any)).then_some(false),
                     };
                     acts[index].iter().filter(wanted).filter_map(releases).max()
                 }
@@ -197,10 +197,14 @@ impl Core<'_> {
                 _ => None,
             }
         };
-        let each = agents.iter().enumerate();
-        let mut found: Vec<Releaser> = each
-            .filter_map(|(index, agent)| Some(Releaser { agent: index, certain: can(index, agent)? }))
-            .collect();
+        let find = |any| -> Vec<Releaser> {
+            let each = agents.iter().enumerate();
+            each.filter_map(|(agent, of)| Some(Releaser { agent, certain: can(agent, of, any)? })).collect()
+        };
+        let mut found = find(false);
+        if found.is_empty() {
+            found = find(true);
+        }
         let arrived = |agent: &Agent| {
             let WaitObject::Mbarrier { arrived, .. } = object else { return false };
             let warp = warp(agent).map_or(0, |warp| warp.number);

@@ -45,14 +45,23 @@ pub(crate) struct ObjectHistory {
     pub(crate) passed: BTreeMap<usize, u8>,
 }
 
+/// Objects that an instruction has used in one warp.
+#[derive(Default)]
+struct Used {
+    objects: BTreeSet<ObjectPlace>,
+    last: Option<ObjectPlace>,
+    /// True if the warp has returned to an object from another one: the end of a ring.
+    returned: bool,
+}
+
 /// Histories of the objects of the running CTAs. An object without a known initialization has none.
 #[derive(Default)]
 pub(crate) struct ObjectLog {
     objects: BTreeMap<ObjectPlace, ObjectHistory>,
-    /// Objects that each instruction has used.
-    used: BTreeMap<u32, BTreeSet<ObjectPlace>>,
+    /// Objects that each instruction has used, by instruction and warp slot.
+    used: BTreeMap<(u32, Option<usize>), Used>,
     /// Last entry of `used`: a copy uses its object many times in a row.
-    last_used: Option<(u32, ObjectPlace)>,
+    last_used: Option<(u32, Option<usize>, ObjectPlace)>,
 }
 
 impl ObjectLog {
@@ -65,9 +74,12 @@ impl ObjectLog {
         pc: Option<u32>,
         threads: Option<(usize, u32)>,
     ) {
-        if let Some(pc) = pc.filter(|pc| self.last_used != Some((*pc, place))) {
-            self.last_used = Some((pc, place));
-            self.used.entry(pc).or_default().insert(place);
+        let warp = threads.map(|(warp, _)| warp);
+        if let Some(pc) = pc.filter(|pc| self.last_used != Some((*pc, warp, place))) {
+            self.last_used = Some((pc, warp, place));
+            let used = self.used.entry((pc, warp)).or_default();
+            used.returned |= !used.objects.insert(place) && used.last != Some(place);
+            used.last = Some(place);
         }
         if matches!(op, Op::MbarInit | Op::Store) {
             self.objects.insert(place, ObjectHistory { bits: b, ..ObjectHistory::default() });
@@ -118,19 +130,25 @@ impl ObjectLog {
         self.objects.get(&place).filter(|object| object.bits == bits)
     }
 
-    /// True if the instruction has used this object, or none so far.
-    pub(crate) fn may_use(&self, pc: u32, place: ObjectPlace) -> bool {
-        self.used.get(&pc).is_none_or(|used| used.contains(&place))
+    /// True if the instruction has used this object, or none so far. With `any`, also if it may use objects
+    /// that it has not used: it has not returned to the first one yet.
+    pub(crate) fn may_use(&self, pc: u32, place: ObjectPlace, any: bool) -> bool {
+        let mut used = self.used.range((pc, None)..(pc + 1, None)).map(|(_, used)| used).peekable();
+        let none = used.peek().is_none();
+        let (has, returned) = used.fold((false, false), |(has, returned), used| {
+            (has || used.objects.contains(&place), returned || used.returned)
+        });
+        none || has || any && !returned
     }
 
     /// Instructions that have used this object.
     pub(crate) fn users(&self, place: ObjectPlace) -> impl Iterator<Item = u32> {
-        self.used.iter().filter(move |(_, used)| used.contains(&place)).map(|(pc, _)| *pc)
+        self.used.iter().filter(move |(_, used)| used.objects.contains(&place)).map(|((pc, _), _)| *pc)
     }
 
     pub(crate) fn end(&mut self, slot: usize) {
         self.objects.retain(|(of, _), _| *of != slot);
-        self.used.values_mut().for_each(|used| used.retain(|(of, _)| *of != slot));
-        self.used.retain(|_, used| !used.is_empty());
+        self.used.values_mut().for_each(|used| used.objects.retain(|(of, _)| *of != slot));
+        self.used.retain(|_, used| !used.objects.is_empty());
     }
 }

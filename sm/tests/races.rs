@@ -267,7 +267,6 @@ fn races_planted_in_ptx_are_found_by_line() {
         // The next stage is filled while the previous one is still being copied to global memory.
         ("corpus/bulk_both.sm_120a.ptx", Drop("cp.async.bulk.wait_group.read", 0), (RaceKind::Plain, "cp.async.bulk.global", "cp.async.bulk.shared")),
         ("cluster_counts.sm_90.ptx", Drop("barrier.cluster.wait", 0), (RaceKind::PlainAndAtomic, "st.shared.u32", "atom.shared::cluster")),
-        ("cluster_counts.sm_90.ptx", Drop("barrier.cluster.wait", 1), (RaceKind::PlainAndAtomic, "atom.shared::cluster", "ld.shared::cluster")),
         ("cluster_counts.sm_90.ptx", Put("arrive.release", "arrive.relaxed"), (RaceKind::PlainAndAtomic, "atom.shared::cluster", "ld.shared::cluster")),
         ("cluster_counts.sm_90.ptx", Put("red.add", "red.relaxed.cta.add"), (RaceKind::Scope, "red.relaxed.cta", "red.relaxed.cta")),
         ("corpus/last_out.sm_80.ptx", Put("atom.add.acq_rel.cta", "atom.add.release.cta"), (RaceKind::Plain, "st.shared", "ld.shared")),

@@ -131,11 +131,29 @@ impl Core<'_> {
             }
             Control::Sleep { nanoseconds, watch } => self.sleep(at, warp, nanoseconds, watch),
             Control::ClusterArrive => {
+                let again = mask & warp.owes_wait;
+                if again != 0 {
+                    let message = format!(
+                        "lanes {again:#010x} arrive at the cluster barrier again: no barrier.cluster.wait since their \
+                         last arrival,"
+                    );
+                    return Err(ExecError::operand(pc, message));
+                }
+                warp.owes_wait |= mask;
                 warp.at_cluster |= mask;
                 return Ok(Then::Barriers);
             }
             Control::ClusterWait => {
-                // Threads that have not arrived, or whose phase is complete, do not wait.
+                let early = mask & !warp.owes_wait;
+                if early != 0 {
+                    let message = format!(
+                        "lanes {early:#010x} wait at the cluster barrier for their own arrival: no \
+                         barrier.cluster.arrive since their last wait,"
+                    );
+                    return Err(ExecError::operand(pc, message));
+                }
+                warp.owes_wait &= !mask;
+                // Threads whose phase is complete do not wait.
                 self.wait(warp, index, mask & warp.at_cluster, Wait::Cluster);
             }
             Control::ReturnPcToReg { dst, high } => {

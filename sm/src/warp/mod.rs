@@ -150,6 +150,8 @@ pub(crate) struct Warp {
     pub(crate) remote: u32,
     /// Threads that have arrived at the cluster barrier in its current phase.
     pub(crate) at_cluster: u32,
+    /// Threads that have arrived at the cluster barrier and not waited since.
+    pub(crate) owes_wait: u32,
     /// Low and high words of the return program counter.
     pub(crate) return_pc: [Row; 2],
     /// Instruction at which each thread continues after its collective region.
@@ -182,6 +184,7 @@ impl Warp {
             posted: None,
             remote: 0,
             at_cluster: 0,
+            owes_wait: 0,
             return_pc: [[0; LANES]; 2],
             resume: [0; LANES],
             asked: Asked { address: [0; LANES], pc: [0; LANES], parity: 0, tried: 0, open: 0 },

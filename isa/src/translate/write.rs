@@ -17,6 +17,7 @@ use crate::kernel::special::SpecialRegister;
 use crate::lower::{self, Frame};
 use crate::ptx::{Function, Module, Operand, PtxInstruction, RegId, Symbol, Type};
 use crate::sass::assemble;
+use atoms_ops::Op;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Convergence barrier at which threads reconverge after an instruction that is lowered to several and has a
@@ -329,6 +330,16 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
             }
             if let Operation::Shared(store) = &mut instruction.operation {
                 store.object = makes_object && self.unit.arch.number() < 90;
+            }
+            if let Operation::Barrier(arrive) = &mut instruction.operation
+                && i.modifiers.contains(&"noComplete")
+            {
+                // Without a use of the state, machine code does not show `.noComplete`.
+                arrive.op = match arrive.op {
+                    Op::MbarArriveCount => Op::MbarArriveNoComplete,
+                    Op::MbarArriveDropCount => Op::MbarArriveDropNoComplete,
+                    op => op,
+                };
             }
             instruction.ordering = order.filter(|_| is_memory(&instruction.operation));
             let words = text.split_whitespace().find(|word| !word.starts_with('@'));

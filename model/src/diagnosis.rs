@@ -139,13 +139,16 @@ pub enum InitFault {
 /// Reason why `word` is not a valid init word; `None` if the word is valid.
 pub fn init_fault(word: u64) -> Option<InitFault> {
     let object = MbarObject::decode(word);
+    let (low, high) = (word as u32, (word >> 32) as u32);
+    // Software shifts 2^20 - count into both words. Outside 1 to 2^20 - 1, the difference reaches other fields.
+    let outside = !object.version && high == low << 10 && !(2..1 << 21).contains(&low);
     [
+        (outside, InitFault::NoCount),
         (object.version, InitFault::Layout),
         (object.lock, InitFault::Locked),
         (object.phase, InitFault::Phase),
         (object.tx != 0, InitFault::Tx),
         (object.expected != object.pending, InitFault::CountsDiffer),
-        (object.expected == 0, InitFault::NoCount),
     ]
     .into_iter()
     .find_map(|(found, fault)| found.then_some(fault))
@@ -213,9 +216,7 @@ impl Diagnosis {
                     InitFault::CountsDiffer => {
                         format!("{} arrivals expected, but {} pending", made.expected, made.pending)
                     }
-                    InitFault::NoCount => {
-                        "a count of 0, or beyond 1048575 and truncated to 20 bits".to_string()
-                    }
+                    InitFault::NoCount => "a count of 0, or beyond 1048575".to_string(),
                 };
                 format!("{op} writes {:#018x}: {fault}", self.operand)
             }

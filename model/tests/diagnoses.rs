@@ -528,8 +528,10 @@ STS.b128 touches a live mbarrier object: lane 0 at 0x00000048, tag 5, slot 0, cy
 #[test]
 fn words_that_init_does_not_make() {
     #[rustfmt::skip]
-    let rows: [(u128, &str); 6] = [
-        (0,                                "0x0000000000000000: a count of 0, or beyond 1048575 and truncated to 20 bits"),
+    let rows: [(u128, &str); 8] = [
+        (0,                                "0x0000000000000000: a count of 0, or beyond 1048575"),
+        (0x8000_0000_0020_0000,            "0x8000000000200000: a count of 0, or beyond 1048575"),
+        (0xffff_f800_ffff_fffe,            "0xfffff800fffffffe: a count of 0, or beyond 1048575"),
         (u128::from(INIT_1) | 1,           "0x7ffff800001fffff: bit 0 set, an unknown layout"),
         (u128::from(INIT_1) | 1 << 42,     "0x7ffffc00001ffffe: the lock set"),
         (u128::from(INIT_1) | 1 << 63,     "0xfffff800001ffffe: phase parity 1"),
@@ -546,7 +548,7 @@ fn words_that_init_does_not_make() {
     let mut bench = Bench::new();
     bench.mbar(Op::MbarInit, 0);
     bench.names(&["\
-MBAR.INIT writes 0x0000000000000000: a count of 0, or beyond 1048575 and truncated to 20 bits: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.1, 6.3, 6.9)
+MBAR.INIT writes 0x0000000000000000: a count of 0, or beyond 1048575: lane 0 at 0x00000040, tag 5, slot 0, cycle N (spec 6.1, 6.3, 6.9)
   found word 0x0000000000000000; init of n writes (2^20-n) << 1 below and (2^20-n) << 11 above, n from 1 to 1048575"]);
 }
 

@@ -385,7 +385,18 @@ impl Core<'_> {
         let Some(cta) = self.ctas[warp.cta_slot].as_mut().filter(|_| id < 16) else {
             return Err(ExecError::operand(pc, format!("block barrier {id}; there are 0 to 15")));
         };
+        let all = 32 * cta.warps.len() as u32;
+        let count = threads.map_or(all, |threads| threads.saturating_add(31) & !31);
         let barrier = &mut cta.barriers[id as usize];
+        let (first, of_first) = *barrier.first.get_or_insert((pc, count));
+        if count != of_first {
+            let line = self.kernel.source.get(first as usize).map_or(0, |source| source.line);
+            let message = format!(
+                "all participants must name one count: block barrier {id} for {of_first} threads in line {line}, and \
+                 for {count} threads"
+            );
+            return Err(ExecError::operand(pc, message));
+        }
         barrier.expected = threads.or(barrier.expected);
         if let Some((vote, holds)) = vote {
             barrier.vote(vote, holds.count_ones(), mask.count_ones());

@@ -9,6 +9,8 @@ pub(crate) struct Barrier {
     pub(crate) arrived: u32,
     /// Number of threads expected. `None` for all live threads of the CTA.
     pub(crate) expected: Option<u32>,
+    /// Instruction and count of the phase's first arrival.
+    pub(crate) first: Option<(u32, u32)>,
     /// Threads that have arrived since the start of the CTA, in all phases.
     pub(crate) total: u32,
     /// Vote of the barrier: kind of combination, number of threads that arrived with a predicate, number of

@@ -5,7 +5,17 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-const CASES: &str = include_str!("sync/bugs.txt");
+const BUGS: &str = include_str!("sync/bugs.txt");
+
+/// Further cases for each rule.
+const MORE: [&str; 6] = [
+    include_str!("sync/proxies.txt"),
+    include_str!("sync/mbarrier.txt"),
+    include_str!("sync/clusters.txt"),
+    include_str!("sync/order.txt"),
+    include_str!("sync/hangs.txt"),
+    include_str!("sync/lanes.txt"),
+];
 
 const HEAD: &str = "\
 .version 8.6
@@ -30,6 +40,8 @@ struct Case<'a> {
     title: &'a str,
     block: u32,
     cluster: u32,
+    /// Number of CTAs.
+    grid: u32,
     /// Value of `--check`.
     checks: String,
     status: i32,
@@ -46,6 +58,7 @@ impl<'a> Case<'a> {
             title,
             block: 0,
             cluster: 1,
+            grid: 0,
             checks: "all".into(),
             status: 0,
             finds,
@@ -57,9 +70,10 @@ impl<'a> Case<'a> {
             match pair[0] {
                 "block" => case.block = number(),
                 "cluster" => case.cluster = number(),
+                "grid" => case.grid = number(),
                 "checks" => case.checks = format!("all,{}", pair[1]),
                 "finds" => case.status = number() as i32,
-                other => panic!("{title}: {other}: expected block, cluster, checks or finds"),
+                other => panic!("{title}: {other}: expected block, cluster, grid, checks or finds"),
             }
         }
         case
@@ -90,7 +104,8 @@ impl<'a> Case<'a> {
         std::fs::write(&kernel, self.kernel(broken)).expect("writes");
         let buffer = |name, values| format!("[[param]]\nname = '{name}'\ntype = 'u32'\n{values}\n");
         let launched = format!(
-            "kernel = 'k'\ngrid = {cluster}\nblock = {}\ncluster = {cluster}\ncycle_budget = 60000\n{}{}",
+            "kernel = 'k'\ngrid = {}\nblock = {}\ncluster = {cluster}\ncycle_budget = 60000\n{}{}",
+            self.grid.max(self.cluster),
             self.block,
             buffer("in", "random = { count = 1024, seed = 3 }"),
             buffer("out", "zeros = 1024"),
@@ -115,20 +130,40 @@ impl<'a> Case<'a> {
     }
 }
 
+fn cases(text: &str) -> Vec<Case<'_>> {
+    text.split("\n== ").skip(1).map(Case::read).collect()
+}
+
+/// Runs each case with the bug and without it. Returns the cases that are not answered as expected.
+fn failures(cases: &[Case<'_>]) -> Vec<String> {
+    let mut failures = Vec::new();
+    for case in cases {
+        let (status, text) = case.run(true);
+        if status != Some(case.status) || !text.contains(case.finds) {
+            failures.push(format!("{}: {status:?}\n{text}", case.title));
+        }
+        let (status, text) = case.run(false);
+        if status != Some(0) || !text.is_empty() {
+            failures.push(format!("{}, without the bug: {status:?}\n{text}", case.title));
+        }
+    }
+    failures
+}
+
 #[test]
 fn each_bug_is_found_and_nothing_in_the_correct_kernel() {
-    let cases: Vec<_> = CASES.split("\n== ").skip(1).map(Case::read).collect();
+    let cases = cases(BUGS);
     for number in 1..=40 {
         let of = |case: &&Case<'_>| case.title.split(' ').next() == Some(&number.to_string());
         assert!(cases.iter().any(|case| of(&case)), "no case for bug {number}");
     }
-    for case in &cases {
-        let (status, text) = case.run(true);
-        assert!(
-            status == Some(case.status) && text.contains(case.finds),
-            "{}: {status:?}\n{text}",
-            case.title
-        );
-        assert_eq!(case.run(false), (Some(0), String::new()), "{}, without the bug", case.title);
-    }
+    let failures = failures(&cases);
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+#[ignore = "nightly: 800 kernels"]
+fn ten_bugs_of_each_rule_are_found() {
+    let failures: Vec<String> = MORE.into_iter().flat_map(|text| failures(&cases(text))).collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }

@@ -124,12 +124,43 @@ impl Clock {
     }
 
     /// True if this clock is at least `other` in every component.
-    fn covers(&self, other: &Clock) -> bool {
+    pub(super) fn covers(&self, other: &Clock) -> bool {
         let mut own = self.rows.iter();
         other.rows.iter().all(|(row, times)| {
             let found = own.find(|(mine, _)| mine >= row).filter(|(mine, _)| mine == row);
             found.is_some_and(|(_, known)| known.iter().zip(times).all(|(a, b)| a >= b))
         })
+    }
+
+    /// Takes the minimum with `other` in every component.
+    pub(super) fn meet(&mut self, other: &Clock) {
+        if Rc::ptr_eq(&self.rows, &other.rows) || other.covers(self) {
+            return;
+        }
+        if self.covers(other) {
+            self.rows = Rc::clone(&other.rows);
+            return;
+        }
+        let rows = Rc::make_mut(&mut self.rows);
+        rows.retain_mut(|(row, times)| {
+            let known = other.times(*row);
+            let both = |(time, known): (&mut u32, &u32)| *time = (*time).min(*known);
+            known.map(|known| times.iter_mut().zip(known).for_each(both)).is_some()
+        });
+    }
+
+    /// Events in the lanes of `mask`.
+    pub(super) fn limited(&self, mask: u32) -> Clock {
+        let mut clock = self.clone();
+        for (_, times) in Rc::make_mut(&mut clock.rows) {
+            let others = times.iter_mut().enumerate().filter(|(lane, _)| mask >> lane & 1 == 0);
+            others.for_each(|(_, time)| *time = 0);
+        }
+        clock
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
     }
 
     /// Takes the maximum with `other` in every component.
@@ -179,6 +210,11 @@ mod tests {
             assert_eq!(known, [7, 5, 0, 2, 4, 1]);
             assert!(joined.covers(&one) && joined.covers(&two));
         }
+        let mut met = one.clone();
+        met.meet(&two);
+        let known = [(0, 0), (1, 0), (3, 0), (3, 1), (9, 0)].map(|(r, l)| met.get(row(r), l));
+        assert_eq!(known, [0, 0, 0, 2, 0]);
+        assert_eq!([0, 1].map(|lane| one.limited(0b10).get(row(3), lane)), [0, 2]);
         assert!(!one.covers(&two) && !two.covers(&one));
     }
 

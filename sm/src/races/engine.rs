@@ -156,7 +156,7 @@ impl Engine {
         let (row, time) = (warp.row, warp.time);
         let Some(strand) = warp.strand(at).filter(|s| !s.waits.is_empty()) else { return };
         let mask = strand.mask;
-        let mut clock = std::mem::take(&mut strand.clock);
+        let mut clock = Clock::default();
         for Waits { at, generation } in std::mem::take(&mut strand.waits) {
             let phase = match at {
                 Barrier::Block(_) => cta.barriers.entry(at).or_default(),
@@ -166,9 +166,7 @@ impl Engine {
             clock.join(phase.leave(generation));
             phase.left(row, mask, time);
         }
-        if let Some(strand) = warp.strand(at) {
-            strand.clock = clock;
-        }
+        warp.learn(at, mask, &clock);
     }
 
     pub(super) fn arrive(&mut self, threads: Threads, barrier: Barrier, waits: bool) {
@@ -181,7 +179,7 @@ impl Engine {
         let at = if waits { warp.together(threads.mask) } else { warp.together(threads.together) };
         let clock = warp.release(at, threads.mask);
         if whole {
-            return warp.learn(at, &clock);
+            return warp.learn(at, threads.mask, &clock);
         }
         let generation = match barrier {
             Barrier::Block(number) => {
@@ -235,10 +233,11 @@ impl Engine {
 
     pub(super) fn fence(&mut self, threads: Threads, semantics: Semantics, scope: Scope) {
         let Some((site, warp, at)) = find(&mut self.ctas, threads) else { return };
+        let learners = warp.learners(threads.mask);
         if semantics.acquires()
             && let Some(strand) = warp.strand(at)
         {
-            strand.acquire(scope, site);
+            strand.acquire(learners, scope, site);
         }
         if semantics.releases() {
             let limited = matches!(semantics, Semantics::ReleaseShared | Semantics::ReleaseProxy);
@@ -266,7 +265,8 @@ impl Engine {
         // Only the text of PTX shows if the author wrote the fence, so machine code needs no rows for each fence.
         let pc = if self.text == Text::Ptx { pc } else { 0 };
         let clock = warp.release(at, threads.mask);
-        warp.learn(at, &clock.fenced(ProxyFence { pc, cta: threads.cta, space }));
+        let fenced = clock.fenced(ProxyFence { pc, cta: threads.cta, space });
+        warp.learn(at, threads.mask, &fenced);
     }
 
     pub(super) fn exit(&mut self, threads: Threads) {
@@ -437,10 +437,8 @@ impl Engine {
                 (Some(GroupKind::Bulk), false) => &[Events::BulkGroups, Events::Published],
                 (None, false) => &[Events::Groups, Events::BulkGroups, Events::Published],
             };
-            if let Some(strand) = warp.strand(at) {
-                for events in known {
-                    strand.clock.raise(Row::new(threads.cta, threads.warp, *events), 1 << lane, asked);
-                }
+            for events in known {
+                warp.copies_end(at, Row::new(threads.cta, threads.warp, *events), lane, asked);
             }
         }
     }
@@ -511,6 +509,7 @@ impl Engine {
         releases: impl Iterator<Item = &'r Release>,
     ) {
         let Some((_, warp, at)) = find(&mut self.ctas, threads) else { return };
+        let learners = warp.learners(threads.mask);
         let Some(strand) = warp.strand(at) else { return };
         let scope = rule.scope();
         for release in releases {
@@ -518,7 +517,7 @@ impl Engine {
                 continue;
             }
             if rule.acquire.is_some_and(|acquire| site.reaches(acquire, release.site)) {
-                strand.learn(&release.clock);
+                strand.learn(learners, &release.clock);
             } else {
                 strand.keep(scope, release);
             }
@@ -534,7 +533,8 @@ impl Engine {
         for lane in lanes(mask) {
             // In PTX, threads of a warp run separately.
             let together = if self.text == Text::Ptx { 1 << lane } else { together };
-            let who = Accessor::new(row, together, &strand.clock);
+            let own = if strand.common().is_none() { strand.clock_of(lane) } else { Clock::default() };
+            let who = Accessor::new(row, together, strand.common().unwrap_or(&own));
             let party = Party {
                 pc: touch.pc,
                 cta,

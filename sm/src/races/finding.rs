@@ -273,7 +273,7 @@ impl Finding {
             }
             RaceKind::ObjectScope => "give both operations scope .cluster".into(),
             RaceKind::Proxy | RaceKind::ProxyWar | RaceKind::ProxyGlobal if first.copy => format!(
-                "put fence.proxy.async.{space} between them, after the wait for the first copy and before the \
+                "put fence.proxy.async.{space} between them, after the wait for the first copy (cp.async.wait_group or its object) and before the \
                  barrier that orders both"
             ),
             RaceKind::Proxy | RaceKind::ProxyWar | RaceKind::ProxyGlobal if first.cta == second.cta => format!(

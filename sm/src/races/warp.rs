@@ -13,10 +13,76 @@ const FENCES: usize = 8;
 /// Limit for copies of a warp that are in flight. If more are, the end of one stands for an earlier one.
 const MOST_SLOTS: usize = 1024;
 
+/// Limit for the groups of threads in a strand that know other events. If there are more, all threads know the
+/// events of the oldest group.
+const GROUPS: usize = 8;
+
+/// Events that the threads of a strand know. In machine code, all of them know the same.
+#[derive(Clone, Debug, Default)]
+struct Known {
+    all: Clock,
+    /// Events that only the threads of a mask know.
+    some: Vec<(u32, Clock)>,
+    /// Ends of the copies for which each thread has waited itself. A thread knows those in its lane.
+    copies: Clock,
+}
+
+impl Known {
+    /// Events that at least one thread of `mask` knows.
+    fn by(&self, mask: u32) -> Clock {
+        let mut clock = self.all.clone();
+        self.some.iter().filter(|(of, _)| of & mask != 0).for_each(|(_, known)| clock.join(known));
+        if !self.copies.is_empty() && mask != 0 {
+            clock.join(&self.copies.limited(mask));
+        }
+        clock
+    }
+
+    /// Threads of a strand with the threads `whole` learn events.
+    fn learn(&mut self, whole: u32, mask: u32, clock: &Clock) {
+        if whole & !mask == 0 {
+            self.all.join(clock);
+            self.some.retain(|(_, known)| !self.all.covers(known));
+            if self.all.covers(&self.copies) {
+                self.copies = Clock::default();
+            }
+        } else if let Some((_, known)) = self.some.iter_mut().find(|(of, _)| *of == mask) {
+            known.join(clock);
+        } else {
+            self.some.push((mask, clock.clone()));
+            if self.some.len() > GROUPS {
+                self.all.join(&self.some.remove(0).1);
+            }
+        }
+    }
+
+    /// Events that the threads of `mask` know, if they leave the strand.
+    fn narrowed(mut self, mask: u32) -> Known {
+        for (of, known) in std::mem::take(&mut self.some) {
+            if of & mask != 0 {
+                self.learn(mask, of & mask, &known);
+            }
+        }
+        self
+    }
+
+    /// Adds the threads `others`, which know `known`, to the threads of `mask`.
+    fn meet(&mut self, mask: u32, others: u32, known: Known) {
+        let mine = self.all.clone();
+        self.all.meet(&known.all);
+        self.copies.join(&known.copies);
+        for (of, clock) in [(mask, mine), (others, known.all)].into_iter().chain(known.some) {
+            if !self.all.covers(&clock) {
+                self.learn(mask | others, of, &clock);
+            }
+        }
+    }
+}
+
 /// Events that threads of a strand make known to others.
 #[derive(Clone, Debug)]
 pub(super) struct Published {
-    clock: Clock,
+    known: Known,
     /// Row and time of the warp, if each thread publishes only its own accesses.
     own: Option<(Row, u32)>,
 }
@@ -24,7 +90,7 @@ pub(super) struct Published {
 impl Published {
     /// Events that the threads of `mask` make known.
     pub(super) fn by(&self, mask: u32) -> Clock {
-        let mut clock = self.clock.clone();
+        let mut clock = self.known.by(mask);
         if let Some((row, time)) = self.own.filter(|_| mask != 0) {
             clock.raise(row, mask, time);
         }
@@ -129,9 +195,9 @@ impl BarrierPhase {
 #[derive(Clone, Default)]
 pub(super) struct Strand {
     pub(super) mask: u32,
-    /// Events that all threads of the strand know. Each thread also knows its own, and in machine code those of all
-    /// threads of the strand.
-    pub(super) clock: Clock,
+    /// Events of other threads. Each thread also knows its own, and in machine code those of all threads of the
+    /// strand.
+    known: Known,
     pub(super) fences: Vec<Fence>,
     open: Vec<Open>,
     pub(super) waits: Vec<Waits>,
@@ -140,9 +206,19 @@ pub(super) struct Strand {
 }
 
 impl Strand {
-    /// Acquires a release immediately.
-    pub(super) fn learn(&mut self, clock: &Clock) {
-        self.clock.join(clock);
+    /// Threads of `mask` learn events.
+    pub(super) fn learn(&mut self, mask: u32, clock: &Clock) {
+        self.known.learn(self.mask, mask, clock);
+    }
+
+    /// Clock that all threads of the strand have. `None` if some know more.
+    pub(super) fn common(&self) -> Option<&Clock> {
+        (self.known.some.is_empty() && self.known.copies.is_empty()).then_some(&self.known.all)
+    }
+
+    /// Clock of one thread.
+    pub(super) fn clock_of(&self, lane: usize) -> Clock {
+        self.known.by(1 << lane)
     }
 
     /// Keeps a release that was read until a fence acquires it.
@@ -156,20 +232,26 @@ impl Strand {
         }
     }
 
-    /// Passes an acquiring fence: acquires the kept releases in its scope.
-    pub(super) fn acquire(&mut self, scope: Scope, site: Site) {
-        let clock = &mut self.clock;
-        self.open.retain(|Open { release, .. }| {
+    /// Threads of `mask` pass an acquiring fence: they acquire the kept releases in its scope.
+    pub(super) fn acquire(&mut self, mask: u32, scope: Scope, site: Site) {
+        let Strand { known, open, .. } = self;
+        open.retain(|Open { release, .. }| {
             let reaches = site.reaches(scope, release.site);
             if reaches {
-                clock.join(&release.clock);
+                known.learn(self.mask, mask, &release.clock);
             }
             !reaches
         });
     }
 
-    fn absorb(&mut self, other: Strand) {
-        self.clock.join(&other.clock);
+    /// Adds the threads of another strand. In machine code, all know what any of them knew.
+    fn absorb(&mut self, other: Strand, text: Text) {
+        match text {
+            _ if self.mask == 0 => self.known = other.known,
+            Text::Machine => self.known.all.join(&other.known.all),
+            Text::Ptx => self.known.meet(self.mask, other.mask, other.known),
+        }
+        self.mask |= other.mask;
         self.fences.extend(other.fences);
         let extra = self.fences.len().saturating_sub(FENCES);
         self.fences.drain(..extra);
@@ -243,22 +325,24 @@ impl Warp {
         if let Some(at) = self.strands.iter().position(|s| s.mask == mask) {
             return at;
         }
-        let known: Vec<_> = (0..self.strands.len()).map(|at| self.snapshot(at, 0)).collect();
-        let (mut joined, mut rest) = (Strand { mask, ..Strand::default() }, Vec::new());
-        for (mut strand, clock) in std::mem::take(&mut self.strands).into_iter().zip(known) {
-            let inside = strand.mask & mask;
+        // Threads that leave know the events of the time in which they were together.
+        let known: Vec<_> = (0..self.strands.len()).map(|at| self.current(at).known).collect();
+        let (mut joined, mut rest) = (Strand::default(), Vec::new());
+        for (mut strand, known) in std::mem::take(&mut self.strands).into_iter().zip(known) {
+            let (inside, outside) = (strand.mask & mask, strand.mask & !mask);
             if inside != 0 {
-                joined.absorb(Strand { clock: clock.clone(), ..strand.clone() });
+                let known = known.clone().narrowed(inside);
+                joined.absorb(Strand { mask: inside, known, ..strand.clone() }, self.text);
             }
-            if strand.mask & !mask != 0 {
-                // Threads that leave know the events of the time in which they were together.
+            if outside != 0 {
                 if inside != 0 {
-                    strand.clock = clock;
+                    strand.known = known.narrowed(outside);
                 }
-                strand.mask &= !mask;
+                strand.mask = outside;
                 rest.push(strand);
             }
         }
+        joined.mask = mask;
         self.time += 1;
         rest.push(joined);
         self.strands = rest;
@@ -276,12 +360,15 @@ impl Warp {
     /// Events that threads of a strand make known to others now.
     fn current(&self, at: usize) -> Published {
         let Some(strand) = self.strands.get(at) else {
-            return Published { clock: Clock::default(), own: None };
+            return Published { known: Known::default(), own: None };
         };
-        let published = Published { clock: strand.clock.clone(), own: Some((self.row, self.time)) };
+        let published = Published { known: strand.known.clone(), own: Some((self.row, self.time)) };
         match self.text {
             Text::Ptx => published,
-            Text::Machine => Published { clock: published.by(strand.mask), own: None },
+            Text::Machine => {
+                let known = Known { all: published.by(strand.mask), ..Known::default() };
+                Published { known, own: None }
+            }
         }
     }
 
@@ -302,9 +389,25 @@ impl Warp {
         self.publish(at).by(mask)
     }
 
-    pub(super) fn learn(&mut self, at: usize, clock: &Clock) {
+    /// Threads of `mask` learn events; in machine code, all threads of the strand.
+    pub(super) fn learn(&mut self, at: usize, mask: u32, clock: &Clock) {
+        let mask = self.learners(mask);
         if let Some(strand) = self.strands.get_mut(at) {
-            strand.learn(clock);
+            strand.learn(mask, clock);
+        }
+    }
+
+    /// Threads that learn if those of `mask` do.
+    pub(super) fn learners(&self, mask: u32) -> u32 {
+        if self.text == Text::Ptx { mask } else { u32::MAX }
+    }
+
+    /// A thread has waited for its copies up to `time`.
+    pub(super) fn copies_end(&mut self, at: usize, row: Row, lane: usize, time: u32) {
+        let Some(strand) = self.strands.get_mut(at) else { return };
+        match self.text {
+            Text::Ptx => strand.known.copies.raise(row, 1 << lane, time),
+            Text::Machine => strand.known.all.raise(row, 1 << lane, time),
         }
     }
 
@@ -319,7 +422,7 @@ impl Warp {
     pub(super) fn fence(&mut self, at: usize, mask: u32, scope: Scope, only: Option<Events>) {
         let mut published = self.publish(at);
         if let (Some(events), Some((row, time))) = (only, published.own) {
-            published = Published { clock: Clock::default(), own: Some((Row { events, ..row }, time)) };
+            published = Published { known: Known::default(), own: Some((Row { events, ..row }, time)) };
         }
         let Some(strand) = self.strands.get_mut(at) else { return };
         // This fence covers everything that earlier fences of the same threads in a narrower or equal scope
@@ -335,11 +438,11 @@ impl Warp {
 
     /// Ends the threads of `mask`, and returns their clock.
     pub(super) fn exit(&mut self, at: usize, mask: u32) -> Clock {
-        let known = self.snapshot(at, 0);
+        let known = self.current(at).known;
         let clock = self.release(at, mask);
         if let Some(strand) = self.strands.get_mut(at) {
-            strand.clock = known;
             strand.mask &= !mask;
+            strand.known = known.narrowed(strand.mask);
         }
         self.strands.retain(|s| s.mask != 0);
         clock

@@ -328,7 +328,7 @@ fn atomics_of_too_narrow_a_scope_are_found() {
     let Found { finding, texts: lines, .. } = two_atomics(&red("GPU"), &red("SM")).remove(0);
     assert_eq!((finding.first.cta, finding.second.cta), (0, 1));
     assert!(lines[0].contains("STRONG.SM") && lines[1].contains("STRONG.GPU"), "{lines:?}");
-    // Only one of the 32 lanes that came first is kept, because these lanes are ordered with each other.
+    // One record stands for the 32 lanes that came first, so each of the 32 later lanes counts once.
     assert_eq!(finding.count, 32);
 }
 

@@ -193,7 +193,7 @@ impl Engine {
                     && !phase.is_known_complete(earlier, &clock)
                 {
                     let memory = Memory::Shared(threads.cta);
-                    self.findings.add(RaceKind::ArrivedTwice, &first, &party, memory, number.into());
+                    self.findings.add(RaceKind::ArrivedTwice, &first, &party, memory, number.into(), 1);
                 }
                 let generation = phase.arrive(&clock);
                 if !waits {
@@ -530,9 +530,26 @@ impl Engine {
         let Some((Site { cta, cluster }, warp, at)) = find(&mut self.ctas, touch.threads) else { return };
         let (row, time) = (warp.row, warp.time);
         let Some(strand) = warp.strand(at) else { return };
-        for lane in lanes(mask) {
-            // In PTX, threads of a warp run separately.
-            let together = if self.text == Text::Ptx { 1 << lane } else { together };
+        let first = mask.trailing_zeros() as usize & 31;
+        let like_first = |lane: usize| {
+            let alike = |other: usize| {
+                (touch.addresses[other], touch.writes >> other & 1, touch.values.map(|v| v[other]))
+            };
+            alike(lane) == alike(first)
+        };
+        // Lanes that access one word alike are checked together.
+        let uniform = strand.common().is_some() && lanes(mask).all(like_first);
+        let mut rest = mask;
+        while rest != 0 {
+            let group = if uniform { rest } else { rest & rest.wrapping_neg() };
+            rest &= !group;
+            let lane = group.trailing_zeros() as usize;
+            let together = match self.text {
+                Text::Machine => together,
+                // Threads of a warp run separately.
+                Text::Ptx if group.is_power_of_two() => group,
+                Text::Ptx => 0,
+            };
             let own = if strand.common().is_none() { strand.clock_of(lane) } else { Clock::default() };
             let who = Accessor::new(row, together, strand.common().unwrap_or(&own));
             let party = Party {
@@ -554,7 +571,7 @@ impl Engine {
                 let at = 32 * (word - touch.addresses[lane] / 4) as u32;
                 let kept = u128::MAX >> (128 - 8 * touch.bytes.clamp(1, 16));
                 let value = touch.values.map(|v| (v[lane] & kept).checked_shr(at).unwrap_or(0) as u32);
-                let record = Record { party, row, lanes: 1 << lane, time, bytes, value };
+                let record = Record { party, row, lanes: group, time, bytes, value };
                 self.shadow.access(touch.memory, word, record, &who, &mut self.findings);
             }
         }

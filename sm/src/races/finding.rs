@@ -227,7 +227,7 @@ pub struct Finding {
     /// Byte address of the word. For shared memory: the offset in the CTA's allocation. For
     /// [`RaceKind::ArrivedTwice`]: the number of the block barrier.
     pub address: u64,
-    /// Number of occurrences, counted per word.
+    /// Number of occurrences, counted per word and lane of the later access.
     pub count: u64,
 }
 
@@ -323,10 +323,11 @@ impl Findings {
         second: &Party,
         memory: Memory,
         address: u64,
+        count: u32,
     ) {
         let pair = (kind, first.pc.min(second.pc), first.pc.max(second.pc));
         let finding = || Finding { kind, first: *first, second: *second, memory, address, count: 0 };
-        self.found.entry(pair).or_insert_with(finding).count += 1;
+        self.found.entry(pair).or_insert_with(finding).count += u64::from(count);
     }
 
     pub(super) fn fence_executed(&mut self, pc: u32) {

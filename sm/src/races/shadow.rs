@@ -24,6 +24,18 @@ pub(super) struct Record {
     pub(super) value: Option<u32>,
 }
 
+impl Record {
+    /// Lanes of the access that a clock with these times knows.
+    fn known(&self, times: Option<&[u32; LANES]>) -> u32 {
+        let Some(times) = times else { return 0 };
+        if self.lanes.is_power_of_two() {
+            return if times[self.lanes.trailing_zeros() as usize] >= self.time { self.lanes } else { 0 };
+        }
+        let at_least = |(lane, time): (usize, &u32)| u32::from(*time >= self.time) << lane;
+        self.lanes & times.iter().enumerate().map(at_least).fold(0, |mask, lane| mask | lane)
+    }
+}
+
 /// Row of a clock with its times. `None` if no event of the row is known.
 type KnownRow<'c> = (Row, Option<&'c [u32; LANES]>);
 
@@ -43,7 +55,7 @@ impl<'c> Accessor<'c> {
     }
 
     /// Lanes of an earlier access that are ordered before this one.
-    fn comes_after(&self, record: &Record, memory: Memory) -> u32 {
+    fn comes_after(&self, record: &Record) -> u32 {
         let together = if record.row == self.row { record.lanes & self.together } else { 0 };
         if together == record.lanes {
             return together;
@@ -53,21 +65,20 @@ impl<'c> Accessor<'c> {
             _ => self.clock.times(record.row),
         };
         self.last.set(Some((record.row, times)));
-        let known = |times: Option<&[u32; LANES]>| times.map_or(0, |times| at_least(times, record.time));
-        let restricted = |events| known(self.clock.times(Row { events, ..record.row }));
-        let mut ordered = together | record.lanes & known(times);
-        if ordered != record.lanes && memory == Memory::Shared(record.row.cta) {
-            ordered |= record.lanes & restricted(Events::OwnShared);
-            if record.party.is_init() {
-                ordered |= record.lanes & restricted(Events::Inits);
-            }
-        }
-        ordered
+        together | record.known(times)
     }
-}
 
-fn at_least(times: &[u32; LANES], time: u32) -> u32 {
-    times.iter().rev().fold(0, |mask, known| mask << 1 | u32::from(*known >= time))
+    /// Lanes of an earlier access that only a limited fence orders before this one.
+    fn comes_after_limited(&self, record: &Record, memory: Memory) -> u32 {
+        let known = |events| record.known(self.clock.times(Row { events, ..record.row }));
+        match memory {
+            Memory::Shared(cta) if cta == record.row.cta && record.party.is_init() => {
+                known(Events::OwnShared) | known(Events::Inits)
+            }
+            Memory::Shared(cta) if cta == record.row.cta => known(Events::OwnShared),
+            _ => 0,
+        }
+    }
 }
 
 /// Kind of finding if no proxy fence is between two ordered accesses. `None` if none is needed.
@@ -160,9 +171,9 @@ impl Shadow {
                 &mut cells[at]
             }
         };
-        let new = &record.party;
+        let (new, count) = (&record.party, record.lanes.count_ones());
         if matches!(memory, Memory::Shared(cta) if cta != new.cta && !who.clock.knows(cta)) {
-            findings.add(RaceKind::LateEntry, new, new, memory, 4 * word);
+            findings.add(RaceKind::LateEntry, new, new, memory, 4 * word, count);
         }
         let mut merged = false;
         cell.records.retain_mut(|old| {
@@ -177,7 +188,7 @@ impl Shadow {
                 return true;
             }
             let overlap = old.bytes & record.bytes != 0;
-            let ordered = who.comes_after(old, memory);
+            let ordered = who.comes_after(old);
             let unordered = old.lanes & !ordered;
             // If both store the same value, their order makes no difference.
             let same = old.value.is_some() && old.value == record.value && old.bytes == record.bytes;
@@ -186,7 +197,10 @@ impl Shadow {
                 && !same
                 && let Some(kind) = conflict(&old.party, new)
             {
-                findings.add(kind, &old.party.of(unordered), new, memory, 4 * word);
+                let unordered = unordered & !who.comes_after_limited(old, memory);
+                if unordered != 0 {
+                    findings.add(kind, &old.party.of(unordered), new, memory, 4 * word, count);
+                }
             }
             if overlap && let Some(kind) = crosses(&old.party, new, memory) {
                 for lane in lanes(ordered) {
@@ -197,16 +211,18 @@ impl Shadow {
                     });
                     let first = old.party.of(1 << lane);
                     match near {
-                        None => findings.add(kind, &first, new, memory, 4 * word),
+                        None => findings.add(kind, &first, new, memory, 4 * word, count),
                         Some(false) if kind != RaceKind::ProxyWar => {
-                            findings.add(RaceKind::ProxyFar, &first, new, memory, 4 * word);
+                            findings.add(RaceKind::ProxyFar, &first, new, memory, 4 * word, count);
                         }
                         Some(_) => {}
                     }
                 }
             }
             if old.bytes & !record.bytes == 0 && stands_for(new, &old.party) {
-                old.lanes = unordered;
+                // A lane follows its own accesses.
+                let again = if old.row == record.row { record.lanes } else { 0 };
+                old.lanes = unordered & !again;
             }
             old.lanes != 0
         });
@@ -231,7 +247,7 @@ impl Shadow {
                 });
                 if unknown != 0 {
                     let first = record.party.of(unknown);
-                    findings.add(RaceKind::EarlyExit, &first, exit, Memory::Shared(cta), 4 * word);
+                    findings.add(RaceKind::EarlyExit, &first, exit, Memory::Shared(cta), 4 * word, 1);
                 }
             }
         }

@@ -109,9 +109,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
     report.write_sarif(&findings)?;
     if let Some(path) = &args.page {
         let timelines = kernel::timelines(&setup, &run, &findings, schedule)?;
-        let text =
-            run.outcome.as_ref().map_or_else(ToString::to_string, |report| run.text(report, forward_of));
-        let page = report::page(kernel, file, &text, &findings, &timelines);
+        let text = run.outcome.as_ref().ok().map(|report| run.text(report, forward_of));
+        let page = report::page(kernel, file, text.as_deref(), &findings, &timelines);
         std::fs::write(path, page).map_err(CliError::writing(path))?;
     }
     report.report(run)

@@ -139,6 +139,7 @@ impl<'k> RacesFound<'k> {
             PartyResult {
                 line: line.map(|line| line.line),
                 instruction: line.map(|line| line.text.as_str()),
+                source: line.and_then(|line| line.position.as_ref()).map(ToString::to_string),
                 cta: party.cta,
                 cluster: party.cluster,
                 warp: party.warp,
@@ -210,6 +211,9 @@ enum MemoryResult {
 struct PartyResult<'k> {
     line: Option<u32>,
     instruction: Option<&'k str>,
+    /// Line of the source, such as `kernel.cu:12`, if the file has line information.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<String>,
     cta: u32,
     cluster: u32,
     warp: u32,

@@ -16,11 +16,11 @@ const LINES: usize = 5;
 /// Rows of a timeline shown before and after an access.
 const ROWS: usize = 8;
 
-/// Returns the page. `report` is the text that the run prints.
+/// Returns the page. `report` is the report of a run that has ended.
 pub fn page(
     kernel: &Kernel,
     file: KernelFile<'_>,
-    report: &str,
+    report: Option<&str>,
     findings: &[KernelFinding<'_>],
     timelines: &Timelines<'_>,
 ) -> String {
@@ -37,8 +37,10 @@ pub fn page(
                 (timeline(kernel, finding, timelines))
             }
         }
-        h2 { "Run" }
-        (scroll("Run", html! { pre { (report) } }))
+        @if let Some(report) = report {
+            h2 { "Run" }
+            (scroll("Run", html! { pre { (report) } }))
+        }
     };
     HtmlPage { title: &title, style: include_str!("page.css"), body }.text()
 }

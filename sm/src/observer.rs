@@ -85,6 +85,9 @@ pub enum CoreEvent<'a> {
     Accessed(Access<'a>),
     /// Threads arrive at the block barrier with this number. The flag is true if they wait.
     BlockBarrier(Threads, u32, bool),
+    /// A phase of a block barrier is complete. Number of the CTA, number of the barrier. The flag is true if ended
+    /// threads count as arrived: the barrier has no count.
+    BlockComplete(u32, u32, bool),
     CopyStarted(CopyStart),
     CopyDone(CopyDone),
     /// Some lanes take a pending count from a state of another arrival than noComplete, which PTX leaves

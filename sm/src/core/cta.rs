@@ -1,5 +1,5 @@
 use super::warp_slots::Slots;
-use crate::warp::{Split, Wait, Warp, lanes};
+use crate::warp::{Wait, Warp, lanes};
 use atoms_isa::BarrierVote;
 
 /// State of a block barrier. The splits that wait at the barrier are not part of it; they are in their warps.
@@ -62,15 +62,10 @@ pub(crate) struct Cta {
 }
 
 impl Cta {
-    pub(super) fn release_barriers(&mut self, warps: &mut Slots) {
-        let at_barrier = |split: &Split| match split.wait {
-            Wait::Block(id) if split.mask != 0 => 1 << id,
-            _ => 0,
-        };
-        let splits = self.warps.iter().filter_map(|slot| warps[*slot].as_deref()).flat_map(|w| &w.splits);
-        let waited_at = splits.fold(0_u16, |ids, split| ids | at_barrier(split));
-        for id in lanes(waited_at.into()) {
-            let barrier = &mut self.barriers[id];
+    /// Ends the phases in which all threads have arrived, with or without a wait. Calls `tell` with the number of
+    /// each barrier, and true if ended threads count as arrived.
+    pub(super) fn release_barriers(&mut self, warps: &mut Slots, mut tell: impl FnMut(u32, bool)) {
+        for (id, barrier) in self.barriers.iter_mut().enumerate().filter(|(_, b)| b.first.is_some()) {
             let waits = |w: Wait| w == Wait::Block(id as u8);
             let own = |warps: &Slots, count: &dyn Fn(&Warp) -> u32| -> u32 {
                 self.warps.iter().filter_map(|s| warps[*s].as_deref()).map(count).sum()
@@ -88,6 +83,7 @@ impl Cta {
                 }
             };
             if complete {
+                tell(id as u32, barrier.expected.is_none());
                 let outcome = barrier.outcome();
                 *barrier = Barrier { total: barrier.total, ..Barrier::default() };
                 for slot in &self.warps {

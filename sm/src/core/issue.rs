@@ -62,7 +62,10 @@ impl Core<'_> {
     /// Releases complete barriers, and starts to end the CTA if all its threads have ended.
     fn barrier_event(&mut self, cta_slot: usize) {
         let Some(cta) = self.ctas[cta_slot].as_mut() else { return };
-        cta.release_barriers(&mut self.warps);
+        let number = cta.number;
+        cta.release_barriers(&mut self.warps, |id, ended| {
+            self.observer.observe(self.cycle, &CoreEvent::BlockComplete(number, id, ended));
+        });
         let ended = |slot: &usize| self.warps[*slot].as_deref().is_none_or(|w| w.splits.is_empty());
         if cta.state == Stage::Running && cta.warps.iter().all(ended) {
             cta.state = Stage::Ending;

@@ -147,24 +147,31 @@ impl Engine {
         self.sync.end(cta);
     }
 
-    /// Threads continue together, so the barriers at which they waited are complete.
+    /// All expected threads have arrived at a block barrier: its phase ends, and the waiting threads learn its clock.
+    pub(super) fn complete(&mut self, cta: u32, barrier: Barrier, ended: bool) {
+        let Some(cta) = self.ctas.get_mut(&cta) else { return };
+        let Some(phase) = cta.barriers.get_mut(&barrier) else { return };
+        let wait = Waits { at: barrier, generation: phase.generation() };
+        let clock = phase.leave(wait.generation, ended);
+        cta.warps.iter_mut().for_each(|warp| warp.end_wait(wait, clock));
+    }
+
+    /// Threads continue together, so the warp and cluster barriers at which they waited are complete.
     pub(super) fn issue(&mut self, threads: Threads, pc: u32, cycle: u64) {
         self.issued = (pc, cycle);
         let Some(cta) = self.ctas.get_mut(&threads.cta) else { return };
         let Some(warp) = cta.warps.get_mut(threads.warp as usize) else { return };
         let at = warp.together(threads.together);
-        let (row, time) = (warp.row, warp.time);
         let Some(strand) = warp.strand(at).filter(|s| !s.waits.is_empty()) else { return };
         let mask = strand.mask;
         let mut clock = Clock::default();
         for Waits { at, generation } in std::mem::take(&mut strand.waits) {
             let phase = match at {
-                Barrier::Block(_) => cta.barriers.entry(at).or_default(),
+                Barrier::Block(_) => continue,
                 Barrier::Cluster => self.clusters.entry(cta.site.cluster).or_default(),
                 Barrier::Warp => &mut warp.sync,
             };
-            clock.join(phase.leave(generation));
-            phase.left(row, mask, time);
+            clock.join(phase.leave(generation, true));
         }
         warp.learn(at, mask, &clock);
     }

@@ -82,6 +82,9 @@ impl Observer for Races<'_> {
             CoreEvent::BlockBarrier(threads, barrier, waits) => {
                 self.engine.arrive(*threads, Barrier::Block(*barrier), *waits);
             }
+            CoreEvent::BlockComplete(cta, barrier, ended) => {
+                self.engine.complete(*cta, Barrier::Block(*barrier), *ended);
+            }
             CoreEvent::Accessed(access) => self.accessed(cycle, access),
             CoreEvent::CopyStarted(copy) => match copy.to {
                 Some(to) => {

@@ -62,8 +62,13 @@ fn strong(semantics: Semantics, scope: Scope) -> Rule {
 fn found_in(memory: Memory, steps: &[(u32, u32, Step)]) -> Vec<RaceKind> {
     let mut engine = Engine::default();
     [(0, 0), (1, 0), (2, 1)].into_iter().for_each(|(cta, cluster)| engine.start(cta, cluster, &[1, 1]));
+    let mut waiting = Vec::new();
     for (pc, (cta, warp, step)) in steps.iter().copied().enumerate() {
         let threads = Threads { cta, warp, together: 1, mask: 1 };
+        if waiting.contains(&(cta, warp)) {
+            engine.complete(cta, Barrier::Block(0), true);
+            waiting.retain(|(other, _)| *other != cta);
+        }
         engine.issue(threads, pc as u32, pc as u64);
         let touch = |address: u64, reads, writes, rule| (address, reads, writes, rule);
         let weak = Rule::WEAK;
@@ -87,6 +92,7 @@ fn found_in(memory: Memory, steps: &[(u32, u32, Step)]) -> Vec<RaceKind> {
             }
             Block => {
                 engine.arrive(threads, Barrier::Block(0), true);
+                waiting.push((cta, warp));
                 continue;
             }
             ClusterArrive => {

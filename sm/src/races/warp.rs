@@ -137,13 +137,11 @@ pub(super) enum Barrier {
 pub(super) struct BarrierPhase {
     arriving: Clock,
     done: Clock,
-    /// Ended threads count as arrived in each phase.
+    /// Ended threads count as arrived in each phase, except at block barriers with a count.
     ended: Clock,
     /// Threads that have ended after their arrival in this phase. They count as arrived in the next phases.
     ended_late: Clock,
     generation: u32,
-    /// Row, lanes and time of the warps that have continued after the last complete phase.
-    left: Vec<(Row, u32, u32)>,
 }
 
 impl BarrierPhase {
@@ -162,28 +160,24 @@ impl BarrierPhase {
         }
     }
 
-    /// Continues a thread that waited for `generation`. The first one ends the phase.
-    pub(super) fn leave(&mut self, generation: u32) -> &Clock {
+    /// Clock of a thread that continues after the phase `generation`. The first call ends the phase. `ended` is true if
+    /// ended threads count as arrived.
+    pub(super) fn leave(&mut self, generation: u32, ended: bool) -> &Clock {
         if generation == self.generation {
             self.done = std::mem::take(&mut self.arriving);
-            self.done.join(&self.ended);
+            if ended {
+                self.done.join(&self.ended);
+            }
             self.ended.join(&std::mem::take(&mut self.ended_late));
             self.generation = self.generation.wrapping_add(1);
-            self.left.clear();
         }
         &self.done
     }
 
-    pub(super) fn left(&mut self, row: Row, lanes: u32, time: u32) {
-        self.left.push((row, lanes, time));
-    }
-
-    /// True if a thread with this clock knows that the phase `generation` is complete.
+    /// True if a thread with this clock knows that the phase `generation` is complete, because it knows all arrivals.
     pub(super) fn is_known_complete(&self, generation: u32, clock: &Clock) -> bool {
         let later = self.generation.wrapping_sub(generation);
-        let knows =
-            |(row, lanes, time): &(Row, u32, u32)| clock.get(*row, lanes.trailing_zeros() as u8) >= *time;
-        later > 1 || (later == 1 && self.left.iter().any(knows))
+        later > 1 || (later == 1 && clock.covers(&self.done))
     }
 
     pub(super) fn generation(&self) -> u32 {
@@ -387,6 +381,14 @@ impl Warp {
     /// Same as [`Warp::publish`], for the threads of `mask`.
     pub(super) fn release(&mut self, at: usize, mask: u32) -> Clock {
         self.publish(at).by(mask)
+    }
+
+    /// Ends a wait: its threads learn the clock of the phase.
+    pub(super) fn end_wait(&mut self, wait: Waits, clock: &Clock) {
+        for strand in self.strands.iter_mut().filter(|strand| strand.waits.contains(&wait)) {
+            strand.waits.retain(|other| *other != wait);
+            strand.learn(strand.mask, clock);
+        }
     }
 
     /// Threads of `mask` learn events; in machine code, all threads of the strand.

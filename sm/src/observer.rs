@@ -88,6 +88,8 @@ pub enum CoreEvent<'a> {
     /// A phase of a block barrier is complete. Number of the CTA, number of the barrier. The flag is true if ended
     /// threads count as arrived: the barrier has no count.
     BlockComplete(u32, u32, bool),
+    /// Threads arrive at a WARPSYNC with this member mask.
+    WarpSync(Threads, u32),
     CopyStarted(CopyStart),
     CopyDone(CopyDone),
     /// Some lanes take a pending count from a state of another arrival than noComplete, which PTX leaves

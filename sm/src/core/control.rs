@@ -1,6 +1,7 @@
 use super::Core;
 use super::issue::{At, ExecError, Then};
 use crate::compute::lanes::{Part, execute_together};
+use crate::observer::CoreEvent;
 use crate::support;
 use crate::warp::{LANES, Row, Split, Sync, Wait, Warp, YIELD_WEIGHT, lanes, select};
 use atoms_isa::{
@@ -119,6 +120,9 @@ impl Core<'_> {
                     }
                 };
                 let row = warp.view(index, &self.constants).row(&threads);
+                for (members, group) in groups(mask, &row) {
+                    self.tell(&CoreEvent::WarpSync(self.threads(warp, index, group), members));
+                }
                 self.wait_for_members(at, warp, &row, |mask| Wait::WarpSync { mask, sync })?;
             }
             Control::EndCollective => {

@@ -169,7 +169,7 @@ impl Engine {
             let phase = match at {
                 Barrier::Block(_) => continue,
                 Barrier::Cluster => self.clusters.entry(cta.site.cluster).or_default(),
-                Barrier::Warp => &mut warp.sync,
+                Barrier::Warp(members) => warp.syncs.entry(members).or_default(),
             };
             clock.join(phase.leave(generation, true));
         }
@@ -179,7 +179,8 @@ impl Engine {
     pub(super) fn arrive(&mut self, threads: Threads, barrier: Barrier, waits: bool) {
         let Some(cta) = self.ctas.get_mut(&threads.cta) else { return };
         let Some(warp) = cta.warps.get_mut(threads.warp as usize) else { return };
-        let whole = barrier == Barrier::Warp && threads.mask == warp.live();
+        let members = if let Barrier::Warp(members) = barrier { members } else { 0 };
+        let whole = threads.mask == members & warp.live();
         if whole && self.text == Text::Machine {
             return;
         }
@@ -208,7 +209,7 @@ impl Engine {
                 }
                 generation
             }
-            _ => warp.sync.arrive(&clock),
+            _ => warp.syncs.entry(members).or_default().arrive(&clock),
         };
         if waits && let Some(strand) = warp.strand(at) {
             strand.waits.push(Waits { at: barrier, generation });

@@ -85,6 +85,9 @@ impl Observer for Races<'_> {
             CoreEvent::BlockComplete(cta, barrier, ended) => {
                 self.engine.complete(*cta, Barrier::Block(*barrier), *ended);
             }
+            CoreEvent::WarpSync(threads, members) if self.text == Text::Ptx => {
+                self.engine.arrive(*threads, Barrier::Warp(*members), true);
+            }
             CoreEvent::Accessed(access) => self.accessed(cycle, access),
             CoreEvent::CopyStarted(copy) => match copy.to {
                 Some(to) => {
@@ -95,7 +98,8 @@ impl Observer for Races<'_> {
                 None => self.engine.copy_arrival(copy),
             },
             CoreEvent::CopyDone(done) => self.engine.completed(done),
-            CoreEvent::ForeignPendingCount(..)
+            CoreEvent::WarpSync(..)
+            | CoreEvent::ForeignPendingCount(..)
             | CoreEvent::ForeignLane(..)
             | CoreEvent::ReservedShared(..)
             | CoreEvent::SplitAtomic(..)
@@ -115,15 +119,16 @@ impl Races<'_> {
         let ordering = instruction.ordering;
         let control = match &instruction.operation {
             // In machine code, a collective instruction may stand for one with `__syncwarp`.
-            Operation::Collective(_) if self.text == Text::Machine => {
-                return self.engine.arrive(threads, Barrier::Warp, true);
+            Operation::Collective(_) | Operation::Control(Control::WarpSync { .. })
+                if self.text == Text::Machine =>
+            {
+                return self.engine.arrive(threads, Barrier::Warp(u32::MAX), true);
             }
             Operation::Control(control) => control,
             _ => return,
         };
         match control {
             Control::Exit => self.engine.exit(threads),
-            Control::WarpSync { .. } => self.engine.arrive(threads, Barrier::Warp, true),
             Control::ClusterArrive => {
                 let release = match (ordering, self.text) {
                     (Some(ordering), _) => ordering.semantics.releases(),

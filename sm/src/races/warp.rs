@@ -128,8 +128,8 @@ pub(super) struct Waits {
 pub(super) enum Barrier {
     Block(u32),
     Cluster,
-    /// WARPSYNC, or a collective instruction.
-    Warp,
+    /// WARPSYNC with this member mask. In machine code, any WARPSYNC or collective instruction.
+    Warp(u32),
 }
 
 /// Clocks that threads bring to a barrier, and the clock that they take away.
@@ -263,7 +263,8 @@ pub(super) struct Warp {
     /// Time of the warp. Increases whenever another thread may learn the current time.
     pub(super) time: u32,
     strands: Vec<Strand>,
-    pub(super) sync: BarrierPhase,
+    /// Phase of WARPSYNC by member mask.
+    pub(super) syncs: HashMap<u32, BarrierPhase>,
     pub(super) copies: u32,
     /// Groups of each lane, until a wait for their end: kind, and the value of `copies` at the end of the group.
     pub(super) groups: [Vec<(GroupKind, u32)>; LANES],
@@ -283,7 +284,7 @@ impl Warp {
             text,
             time: 1,
             strands: vec![strand],
-            sync: BarrierPhase::default(),
+            syncs: HashMap::new(),
             copies: 0,
             groups: Default::default(),
             slots: Vec::new(),

@@ -390,7 +390,11 @@ impl Core<'_> {
             return Err(ExecError::operand(pc, format!("block barrier {id}; there are 0 to 15")));
         };
         let all = 32 * cta.warps.len() as u32;
-        let count = threads.map_or(all, |threads| threads.saturating_add(31) & !31);
+        let count = threads.unwrap_or(all);
+        if !count.is_multiple_of(LANES as u32) {
+            let message = format!("block barrier {id} for {count} threads: PTX requires a multiple of 32");
+            return Err(ExecError::operand(pc, message));
+        }
         let barrier = &mut cta.barriers[id as usize];
         let (first, of_first) = *barrier.first.get_or_insert((pc, count));
         if count != of_first {

@@ -7,7 +7,7 @@ use atoms_model::Config;
 
 use super::closed_loop::{ClosedLoop, Pacing};
 use super::parameter::{ParameterSet, WorkloadParameter, WorkloadValue, parameters};
-use super::program::{Threads, WarpProgram, WorkloadError};
+use super::program::{SetUp, Threads, WarpProgram, WorkloadError};
 use super::threads::accumulate::Accumulate;
 use super::threads::contend::Contend;
 use super::threads::hash_insert::HashInsert;
@@ -37,19 +37,11 @@ trait Generate: ParameterSet + fmt::Debug + Send + Sync {
     fn copied(&self) -> Box<dyn Generate>;
 }
 
-struct SetUp<'a> {
-    common: Common,
-    threads: Threads,
-    config: &'a Config,
-    seed: u64,
-}
-
 macro_rules! generators {
-    ($( $type:ident, $name:literal, $unit:literal, $about:literal, |$own:ident, $s:ident| $program:expr; )*) => {
+    ($( $type:ident, $name:literal, $unit:literal, $about:literal; )*) => {
         $( impl Generate for $type {
-            fn generate(&self, $s: &SetUp<'_>) -> Result<Box<dyn WarpProgram>, WorkloadError> {
-                let $own = self;
-                Ok(Box::new($program?))
+            fn generate(&self, set_up: &SetUp<'_>) -> Result<Box<dyn WarpProgram>, WorkloadError> {
+                Ok(Box::new(self.program(set_up)?))
             }
 
             fn copied(&self) -> Box<dyn Generate> {
@@ -68,32 +60,23 @@ macro_rules! generators {
 
 generators! {
     Contend, "contend", "one operation of a lane",
-        "lanes contend for one word or for one bank",
-        |own, s| own.program(s.threads, s.common.units, s.config, s.seed);
+        "lanes contend for one word or for one bank";
     Histogram, "histogram", "one element counted",
-        "lanes count elements in bins",
-        |own, s| own.program(s.threads, s.common.units, s.config, s.seed);
+        "lanes count elements in bins";
     Reduction, "reduction", "one value added",
-        "values of all lanes are added up in accumulators",
-        |own, s| own.program(s.threads, s.common.units, s.config, s.seed, s.common.compute);
+        "values of all lanes are added up in accumulators";
     Accumulate, "accumulate", "one value added",
-        "addition that the unit has no atomic for, by a loop around a compare-and-store",
-        |own, s| own.program(s.threads, s.common.units, s.config, s.seed);
+        "addition that the unit has no atomic for, by a loop around a compare-and-store";
     SpinLock, "spin-lock", "one critical section",
-        "a spin lock, taken by a compare-and-store, protects a load and a store",
-        |own, s| own.program(s.threads, s.common.units, s.config);
+        "a spin lock, taken by a compare-and-store, protects a load and a store";
     TicketLock, "ticket-lock", "one critical section",
-        "a ticket lock, entered in the order of the tickets, protects a load and a store",
-        |own, s| own.program(s.threads, s.common.units, s.config);
+        "a ticket lock, entered in the order of the tickets, protects a load and a store";
     HashInsert, "hash-insert", "one key inserted",
-        "keys are inserted into a table with linear probing",
-        |own, s| own.program(s.threads, s.common.units, s.config, s.seed);
+        "keys are inserted into a table with linear probing";
     Queue, "queue", "one element through the queue",
-        "producers and consumers share a queue, a ring of numbered slots",
-        |own, s| own.program(s.threads, s.common.units, s.config);
+        "producers and consumers share a queue, a ring of numbered slots";
     Stages, "pipeline", "one tile through the pipeline",
-        "producer warps fill stages, consumer warps read them, synchronized by mbarriers",
-        |own, s| own.program(s.threads, s.common.units, s.config);
+        "producer warps fill stages, consumer warps read them, synchronized by mbarriers";
 }
 
 #[derive(Debug)]
@@ -218,7 +201,8 @@ impl Generated {
             )));
         }
         let threads = Threads { warps: common.warps as usize, lanes };
-        let program = self.own.generate(&SetUp { common, threads, config, seed })?;
+        let set_up = SetUp { threads, units: common.units, compute: common.compute, config, seed };
+        let program = self.own.generate(&set_up)?;
         let pacing = Pacing { think: common.think, compute: common.compute, watchdog_cycles, limit };
         Ok(ClosedLoop::new(program, threads.warps, pacing, seed, config))
     }

@@ -179,6 +179,30 @@ impl Threads {
     }
 }
 
+/// Values from which a workload creates its program.
+#[derive(Clone, Copy)]
+pub(crate) struct SetUp<'a> {
+    pub(crate) threads: Threads,
+    /// Units of work per lane.
+    pub(crate) units: u32,
+    /// Cycles from an answer to the request that depends on it.
+    pub(crate) compute: u32,
+    pub(crate) config: &'a Config,
+    pub(crate) seed: u64,
+}
+
+impl SetUp<'_> {
+    /// Returns the number of warps that produce. The other warps consume.
+    pub(crate) fn producers(&self, consumers: usize) -> Result<usize, WorkloadError> {
+        let warps = self.threads.warps;
+        warps.checked_sub(consumers).filter(|producers| *producers > 0).ok_or_else(|| {
+            WorkloadError::Combination(format!(
+                "{consumers} consumers of {warps} warps leave no producer; use fewer `consumers` or more `warps`"
+            ))
+        })
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Remaining(Vec<u32>);
 

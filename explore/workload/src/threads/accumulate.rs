@@ -1,7 +1,6 @@
 //! Accumulation without a suitable atomic: a loop of load, add in registers, and compare-and-store (spec
 //! 7.2).
 
-use atoms_model::Config;
 use atoms_ops::{Op, Size};
 use half::f16;
 use rand::{Rng, RngExt};
@@ -10,7 +9,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::draw::generators;
 use crate::parameter::{named_values, parameters};
 use crate::program::{
-    Answer, Next, Placement, Remaining, Threads, WarpPort, WarpProgram, WorkCounts, WorkloadError, lanes_of,
+    Answer, Next, Placement, Remaining, SetUp, Threads, WarpPort, WarpProgram, WorkCounts, WorkloadError,
+    lanes_of,
 };
 
 named_values! {
@@ -87,13 +87,8 @@ parameters! {
 }
 
 impl Accumulate {
-    pub(crate) fn program(
-        &self,
-        threads: Threads,
-        units: u32,
-        config: &Config,
-        seed: u64,
-    ) -> Result<AccumulateProgram, WorkloadError> {
+    pub(crate) fn program(&self, set_up: &SetUp<'_>) -> Result<AccumulateProgram, WorkloadError> {
+        let SetUp { threads, units, config, seed, .. } = *set_up;
         let help = "use fewer `warps` or `lanes`, or increase `contention`";
         let accumulators = threads.objects(self.contention);
         if self.method == Storing::Add && self.of.size() != Size::U32 {

@@ -2,7 +2,6 @@
 
 use std::ops::BitXor;
 
-use atoms_model::Config;
 use atoms_model::mbarrier::MbarObject;
 use atoms_ops::{Op, Size};
 use rand::Rng;
@@ -11,7 +10,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::draw::generators;
 use crate::parameter::{named_values, parameters};
 use crate::program::{
-    Answer, Next, Placement, Remaining, Threads, WarpPort, WarpProgram, WorkCounts, WorkloadError,
+    Answer, Next, Placement, Remaining, SetUp, Threads, WarpPort, WarpProgram, WorkCounts, WorkloadError,
 };
 
 named_values! {
@@ -48,20 +47,7 @@ named_values! {
 
 impl Operation {
     fn size(self) -> Size {
-        match self {
-            Operation::Arrive | Operation::TestWait => Size::U64,
-            Operation::Add
-            | Operation::Reduce
-            | Operation::PopcInc
-            | Operation::Min
-            | Operation::MinReduce
-            | Operation::Xor
-            | Operation::XorReduce
-            | Operation::Exch
-            | Operation::Cas
-            | Operation::CasMiss
-            | Operation::Load => Size::U32,
-        }
+        if matches!(self, Operation::Arrive | Operation::TestWait) { Size::U64 } else { Size::U32 }
     }
 
     /// Neutral element: the expected value of a word without any operand.
@@ -75,15 +61,7 @@ impl Operation {
             // Start with the maximum, so that a minimum of the operands can be found.
             Operation::Min | Operation::MinReduce => vec![(address, u32::MAX)],
             Operation::Arrive | Operation::TestWait => halves(address, MbarObject::init(ARRIVALS).encode()),
-            Operation::Add
-            | Operation::Reduce
-            | Operation::PopcInc
-            | Operation::Xor
-            | Operation::XorReduce
-            | Operation::Exch
-            | Operation::Cas
-            | Operation::CasMiss
-            | Operation::Load => Vec::new(),
+            _ => Vec::new(),
         }
     }
 }
@@ -112,13 +90,8 @@ parameters! {
 }
 
 impl Contend {
-    pub(crate) fn program(
-        &self,
-        threads: Threads,
-        units: u32,
-        config: &Config,
-        seed: u64,
-    ) -> Result<ContendProgram, WorkloadError> {
+    pub(crate) fn program(&self, set_up: &SetUp<'_>) -> Result<ContendProgram, WorkloadError> {
+        let SetUp { threads, units, config, seed, .. } = *set_up;
         let help = "use fewer `warps` or `lanes`, or increase `contention`";
         let groups = threads.objects(self.contention);
         let wide = self.op.size().bytes() / 4;
@@ -276,9 +249,7 @@ impl WarpProgram for ContendProgram {
     }
 
     fn check(&self, word: &dyn Fn(u32) -> u32) -> Result<(), String> {
-        if let Some(wrong) = &self.wrong {
-            return Err(wrong.clone());
-        }
+        self.wrong.clone().map_or(Ok(()), Err)?;
         for (address, expected) in self.words.iter().zip(&self.expected) {
             let Expected { operands, returned } = *expected;
             let wanted = match self.op {

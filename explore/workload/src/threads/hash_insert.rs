@@ -1,13 +1,12 @@
 //! Insertion of keys into a hash table with linear probing.
 
-use atoms_model::Config;
 use atoms_ops::{Op, Size};
 use rand::Rng;
 
 use crate::draw::generators;
 use crate::parameter::{named_values, parameters};
 use crate::program::{
-    Answer, Next, Placement, Threads, WarpPort, WarpProgram, WorkCounts, WorkloadError, lanes_of,
+    Answer, Next, Placement, SetUp, Threads, WarpPort, WarpProgram, WorkCounts, WorkloadError, lanes_of,
 };
 
 named_values! {
@@ -34,13 +33,8 @@ parameters! {
 }
 
 impl HashInsert {
-    pub(crate) fn program(
-        &self,
-        threads: Threads,
-        units: u32,
-        config: &Config,
-        seed: u64,
-    ) -> Result<HashInsertProgram, WorkloadError> {
+    pub(crate) fn program(&self, set_up: &SetUp<'_>) -> Result<HashInsertProgram, WorkloadError> {
+        let SetUp { threads, units, config, seed, .. } = *set_up;
         let insertions = u64::from(threads.count()) * u64::from(units);
         let keys = match self.keys {
             0 => insertions,

@@ -3,13 +3,12 @@
 //! The critical section loads a counter, adds one and stores it. Two threads inside at once would lose a
 //! count.
 
-use atoms_model::Config;
 use atoms_ops::{Op, Size};
 
 use crate::parameter::{named_values, parameters};
 use crate::program::{
-    Answer, Next, Placement, Remaining, Threads, WarpPort, WarpProgram, WorkCounts, WorkloadError, lanes_of,
-    lanes_where,
+    Answer, Next, Placement, Remaining, SetUp, Threads, WarpPort, WarpProgram, WorkCounts, WorkloadError,
+    lanes_of, lanes_where,
 };
 
 named_values! {
@@ -44,24 +43,14 @@ parameters! {
 }
 
 impl SpinLock {
-    pub(crate) fn program(
-        &self,
-        threads: Threads,
-        units: u32,
-        config: &Config,
-    ) -> Result<LockProgram, WorkloadError> {
-        LockProgram::new(Some(self.method), [self.contention, self.backoff], threads, units, config)
+    pub(crate) fn program(&self, set_up: &SetUp<'_>) -> Result<LockProgram, WorkloadError> {
+        LockProgram::new(Some(self.method), [self.contention, self.backoff], set_up)
     }
 }
 
 impl TicketLock {
-    pub(crate) fn program(
-        &self,
-        threads: Threads,
-        units: u32,
-        config: &Config,
-    ) -> Result<LockProgram, WorkloadError> {
-        LockProgram::new(None, [self.contention, self.backoff], threads, units, config)
+    pub(crate) fn program(&self, set_up: &SetUp<'_>) -> Result<LockProgram, WorkloadError> {
+        LockProgram::new(None, [self.contention, self.backoff], set_up)
     }
 }
 
@@ -113,10 +102,9 @@ impl LockProgram {
     fn new(
         method: Option<Taking>,
         [contention, backoff]: [u32; 2],
-        threads: Threads,
-        units: u32,
-        config: &Config,
+        set_up: &SetUp<'_>,
     ) -> Result<Self, WorkloadError> {
+        let SetUp { threads, units, config, .. } = *set_up;
         let locks = threads.objects(contention);
         let mut placement = Placement::new(config);
         let help = "use fewer `warps` or `lanes`, or increase `contention`";
@@ -331,10 +319,13 @@ impl WarpProgram for LockProgram {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use atoms_model::Config;
+
     use super::*;
 
     pub(crate) fn held(threads: Threads, units: u32, config: &Config) -> LockProgram {
-        let mut program = SpinLock::default().program(threads, units, config).expect("it fits");
+        let set_up = SetUp { threads, units, compute: 0, config, seed: 0 };
+        let mut program = SpinLock::default().program(&set_up).expect("it fits");
         program.memory.push((program.base, 1));
         program
     }

@@ -1,13 +1,12 @@
 //! Pipeline of stages in shared memory. Producers fill stages, consumers read them, and mbarriers signal full
 //! and free stages.
 
-use atoms_model::Config;
 use atoms_model::mbarrier::MbarObject;
 use atoms_ops::{Op, Size};
 
 use crate::parameter::{named_values, parameters};
 use crate::program::{
-    Answer, Next, Placement, Threads, WarpPort, WarpProgram, WorkCounts, WorkloadError, lanes_of,
+    Answer, Next, Placement, SetUp, Threads, WarpPort, WarpProgram, WorkCounts, WorkloadError, lanes_of,
 };
 
 named_values! {
@@ -32,20 +31,10 @@ parameters! {
 }
 
 impl Stages {
-    pub(crate) fn program(
-        &self,
-        threads: Threads,
-        units: u32,
-        config: &Config,
-    ) -> Result<StagesProgram, WorkloadError> {
+    pub(crate) fn program(&self, set_up: &SetUp<'_>) -> Result<StagesProgram, WorkloadError> {
+        let SetUp { threads, units, config, .. } = *set_up;
         let consumers = self.consumers as usize;
-        if consumers >= threads.warps {
-            return Err(WorkloadError::Combination(format!(
-                "{consumers} consumers of {} warps leave no producer; use fewer `consumers` or more `warps`",
-                threads.warps
-            )));
-        }
-        let producers = threads.warps - consumers;
+        let producers = set_up.producers(consumers)?;
         let help = "reduce `depth`, `warps` or `lanes`";
         let mut placement = Placement::new(config);
         let depth = u64::from(self.depth);

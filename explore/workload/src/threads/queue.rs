@@ -2,12 +2,12 @@
 //!
 //! Algorithm: Vyukov, "Bounded MPMC queue". Here, atomic adds draw positions from the counters, like tickets.
 
-use atoms_model::Config;
 use atoms_ops::{Op, Size};
 
 use crate::parameter::parameters;
 use crate::program::{
-    Answer, Next, Placement, Threads, WarpPort, WarpProgram, WorkCounts, WorkloadError, lanes_of, lanes_where,
+    Answer, Next, Placement, SetUp, Threads, WarpPort, WarpProgram, WorkCounts, WorkloadError, lanes_of,
+    lanes_where,
 };
 
 parameters! {
@@ -26,20 +26,10 @@ parameters! {
 }
 
 impl Queue {
-    pub(crate) fn program(
-        &self,
-        threads: Threads,
-        units: u32,
-        config: &Config,
-    ) -> Result<QueueProgram, WorkloadError> {
+    pub(crate) fn program(&self, set_up: &SetUp<'_>) -> Result<QueueProgram, WorkloadError> {
+        let SetUp { threads, units, config, .. } = *set_up;
         let consumers = self.consumers as usize;
-        if consumers >= threads.warps {
-            return Err(WorkloadError::Combination(format!(
-                "{consumers} consumers of {} warps leave no producer; use fewer `consumers` or more `warps`",
-                threads.warps
-            )));
-        }
-        let producers = threads.warps - consumers;
+        let producers = set_up.producers(consumers)?;
         let elements = producers as u64 * u64::from(threads.lanes) * u64::from(units);
         let most = 1 << 24;
         if consumers == 0 && elements > self.capacity.into() || elements > most {

@@ -1,6 +1,5 @@
 //! Histogram and reduction: sums in shared memory, whose requests depend on no answer.
 
-use atoms_model::Config;
 use atoms_ops::{Op, Size};
 use rand::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -8,7 +7,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::draw::{Distribution, generators, photograph, zipf};
 use crate::parameter::{named_values, parameters};
 use crate::program::{
-    Answer, Next, Placement, Remaining, Threads, WarpPort, WarpProgram, WorkCounts, WorkloadError, lanes_of,
+    Answer, Next, Placement, Remaining, SetUp, Threads, WarpPort, WarpProgram, WorkCounts, WorkloadError,
+    lanes_of,
 };
 
 named_values! {
@@ -79,13 +79,8 @@ parameters! {
 }
 
 impl Histogram {
-    pub(crate) fn program(
-        &self,
-        threads: Threads,
-        units: u32,
-        config: &Config,
-        seed: u64,
-    ) -> Result<SumProgram, WorkloadError> {
+    pub(crate) fn program(&self, set_up: &SetUp<'_>) -> Result<SumProgram, WorkloadError> {
+        let SetUp { threads, config, seed, .. } = *set_up;
         let words = u64::from(self.bins + self.padding) * u64::from(self.copies);
         let base = Placement::new(config).words(words, "the bins", "use fewer `bins` or `copies`")?;
         let mut generators = generators(seed, threads.warps + 1);
@@ -95,7 +90,7 @@ impl Histogram {
             Spread::Image => photograph(self.bins),
         };
         let adds = Adds::Elements { settings: *self, bins: Distribution::new(&weights) };
-        Ok(SumProgram::new(adds, threads, units, base, generators, self.bins))
+        Ok(SumProgram::new(adds, set_up, base, generators, self.bins))
     }
 
     /// Returns the byte offset of a bin in a copy; the first copy is at `base`.
@@ -105,14 +100,8 @@ impl Histogram {
 }
 
 impl Reduction {
-    pub(crate) fn program(
-        &self,
-        threads: Threads,
-        units: u32,
-        config: &Config,
-        seed: u64,
-        compute: u32,
-    ) -> Result<SumProgram, WorkloadError> {
+    pub(crate) fn program(&self, set_up: &SetUp<'_>) -> Result<SumProgram, WorkloadError> {
+        let SetUp { threads, config, seed, compute, .. } = *set_up;
         let accumulators = threads.objects(self.contention);
         let help = "use fewer `warps` or `lanes`, or increase `contention`";
         let base = Placement::new(config).words(accumulators.into(), "the accumulators", help)?;
@@ -121,7 +110,7 @@ impl Reduction {
             Meeting::Warp => threads.lanes.next_power_of_two().ilog2(),
         };
         let adds = Adds::Values { settings: *self, cycles: steps * compute };
-        Ok(SumProgram::new(adds, threads, units, base, generators(seed, threads.warps), accumulators))
+        Ok(SumProgram::new(adds, set_up, base, generators(seed, threads.warps), accumulators))
     }
 }
 
@@ -152,12 +141,12 @@ pub(crate) struct SumProgram {
 impl SumProgram {
     fn new(
         adds: Adds,
-        threads: Threads,
-        units: u32,
+        set_up: &SetUp<'_>,
         base: u32,
         generators: Vec<Xoshiro256PlusPlus>,
         sums: u32,
     ) -> Self {
+        let SetUp { threads, units, .. } = *set_up;
         let (remaining, expected) = (Remaining::new(threads, units), vec![0; sums as usize]);
         SumProgram { adds, threads, base, generators, remaining, expected }
     }

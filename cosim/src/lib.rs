@@ -15,6 +15,7 @@ pub mod internals;
 pub mod lockstep;
 pub mod machine;
 pub mod mismatch;
+pub mod parallel;
 pub mod rtl;
 pub mod scoreboard;
 pub mod session;

@@ -2,13 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use atoms_cosim::case::{Case, CaseStimulus};
 use atoms_cosim::machine::Failure;
 use atoms_cosim::mismatch::ComparedSignal;
+use atoms_cosim::parallel::in_parallel;
 use atoms_cosim::rtl::BuildStep;
 use atoms_cosim::session::{Tally, WATCHDOG_CYCLES};
 use atoms_coverage::episode::Episode;
@@ -191,9 +190,11 @@ fn evaluate_switches(
                     return Err(MutateError::Unsound(name.to_owned(), episode.seed, notice.by));
                 }
                 let began = Instant::now();
-                let noticed = each(&mut benches, &todo, |bench, at| notice(bench, mutants[at].as_slice()))?;
+                let noticed = in_parallel(&mut benches, todo.len(), |bench, number| {
+                    notice(bench, mutants[todo[number]].as_slice())
+                })?;
                 tally.seconds += began.elapsed().as_secs_f64();
-                for (at, notice) in noticed {
+                for (at, notice) in todo.into_iter().zip(noticed) {
                     let Some(Notice { check, by, requests, cycle }) = notice else { continue };
                     let fate = &mut fates[at];
                     fate.kills += 1;
@@ -294,8 +295,9 @@ pub fn evaluate_built(
         tally.requests = runs.iter().map(|(_, _, run)| run.episode.requests).sum();
         tally.cycles = runs.iter().map(|(_, _, run)| run.recording.cycles()).sum();
         let began = Instant::now();
-        let noticed = each(&mut vec![(); settings.threads.max(1)], &todo, |(), at| {
-            let mutant = &mutants[at];
+        let workers = vec![(); settings.threads.max(1)];
+        let noticed = in_parallel(workers, todo.len(), |(), number| -> Result<_, RtlError> {
+            let mutant = &mutants[todo[number]];
             let altered = mutant.altered_source(schemata.source(&mutant.site.file).unwrap_or_default());
             let kill = |stage, episode, Notice { check, by, requests, cycle }| {
                 Some(Kill { stage, episode, check, by, requests, cycle })
@@ -316,7 +318,7 @@ pub fn evaluate_built(
             Ok(None)
         })?;
         tally.seconds = began.elapsed().as_secs_f64();
-        for (at, kill) in noticed {
+        for (at, kill) in todo.into_iter().zip(noticed) {
             tally.killed += usize::from(kill.is_some());
             fates[at] = Fate { kills: usize::from(kill.is_some()), kill };
         }
@@ -421,34 +423,4 @@ impl Run<'_> {
         let (tally, failure) = bench.judged(switches, &mut self.episode.stimulus(self.config), limit)?;
         Ok(Notice::of(&tally, failure))
     }
-}
-
-/// Calls `work` for each of `todo`, on one thread for each bench.
-fn each<B: Send, T: Send>(
-    benches: &mut [B],
-    todo: &[usize],
-    work: impl Fn(&mut B, usize) -> Result<T, RtlError> + Sync,
-) -> Result<Vec<(usize, T)>, RtlError> {
-    let next = AtomicUsize::new(0);
-    let found = Mutex::new(Vec::with_capacity(todo.len()));
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = benches
-            .iter_mut()
-            .map(|bench| {
-                let (next, found, work) = (&next, &found, &work);
-                scope.spawn(move || {
-                    let mut own = Vec::new();
-                    while let Some(at) = todo.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        own.push((*at, work(bench, *at)?));
-                    }
-                    found.lock().unwrap_or_else(std::sync::PoisonError::into_inner).extend(own);
-                    Ok(())
-                })
-            })
-            .collect();
-        workers
-            .into_iter()
-            .try_for_each(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-    })?;
-    Ok(found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner))
 }

@@ -1,9 +1,8 @@
 //! Writes the sources of survivors, and lints them with Verilator.
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
+use atoms_cosim::parallel::in_parallel;
 use atoms_cosim::rtl;
 use atoms_stimulus::configs;
 use fs_err as fs;
@@ -64,28 +63,14 @@ pub fn lint_survivors(
     let is_open = |at: &usize| fates[*at].kill.is_none() && explained.of(&mutants[*at].to_string()).is_none();
     let wanted: Vec<usize> = (0..mutants.len()).filter(is_open).collect();
     let config = configs::named(rtl_dir, "default")?;
-    let next = AtomicUsize::new(0);
-    let found = Mutex::new(Vec::new());
-    let work = |thread: usize| -> Result<(), MutateError> {
-        let folder = scratch.join(thread.to_string());
-        while let Some(at) = wanted.get(next.fetch_add(1, Ordering::Relaxed)) {
-            altered_folder(rtl_dir, &mutants[*at], &folder)?;
-            let said = rtl::lint(&folder, &config, &mut |_| {})?;
-            if let Some(first) = said.lines().find(|line| line.starts_with('%')) {
-                let by = first.replace(&format!("{}/", folder.display()), "");
-                found.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((*at, by));
-            }
-        }
-        Ok(())
-    };
-    std::thread::scope(|scope| {
-        let work = &work;
-        let workers: Vec<_> = (0..threads.max(1)).map(|thread| scope.spawn(move || work(thread))).collect();
-        workers
-            .into_iter()
-            .try_for_each(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    let folders = (0..threads.max(1)).map(|thread| scratch.join(thread.to_string()));
+    let messages = in_parallel(folders, wanted.len(), |folder, number| -> Result<_, MutateError> {
+        altered_folder(rtl_dir, &mutants[wanted[number]], folder)?;
+        let said = rtl::lint(folder, &config, &mut |_| {})?;
+        let first = said.lines().find(|line| line.starts_with('%'));
+        Ok(first.map(|first| first.replace(&format!("{}/", folder.display()), "")))
     })?;
-    for (at, by) in found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
+    for (at, by) in wanted.into_iter().zip(messages).filter_map(|(at, by)| Some((at, by?))) {
         fates[at].kills += 1;
         fates[at].kill =
             Some(Kill { stage: None, episode: 0, check: KillCheck::Lint, by, requests: 0, cycle: 0 });

@@ -6,10 +6,11 @@ mod report;
 mod tests;
 
 use std::collections::{BTreeMap, HashSet};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use atoms_cosim::machine::Failure;
+use atoms_cosim::parallel::in_parallel;
 use atoms_isa::{Kernel, Operation};
 use atoms_ops::Op;
 use atoms_sm::{CoreEvent, KernelExtent, Launch, Observer, RunError, RunReport, Schedule, SmConfig};
@@ -241,7 +242,9 @@ pub fn explore<'k>(
     };
     let seen: Mutex<BTreeMap<FindingPlace, Seen<'k>>> = Mutex::default();
     let interrupted = AtomicBool::new(false);
-    let traces = in_parallel(request.workers, request.orders, |index| {
+    let workers = vec![(); request.workers.max(1)];
+    let traces = in_parallel(&workers, request.orders as usize, |_, index| -> Result<_, SetupError> {
+        let index = index as u64;
         if interrupted.load(Ordering::Relaxed) {
             return Ok(None);
         }
@@ -278,8 +281,8 @@ pub fn explore<'k>(
         found.findings.push(OrderFinding { finding, orders, key: None });
     }
     let seen: Vec<_> = seen.into_iter().collect();
-    let minimized = in_parallel(request.workers, seen.len() as u64, |at| {
-        let (place, Seen { first, orders, finding }) = seen[at as usize].clone();
+    let minimized = in_parallel(&workers, seen.len(), |_, at| -> Result<_, SetupError> {
+        let (place, Seen { first, orders, finding }) = seen[at].clone();
         let order = (schedule(first), finding);
         let (mut schedule, finding) =
             if found.interrupted { order } else { explorer.minimize(order, &place)? };
@@ -291,30 +294,4 @@ pub fn explore<'k>(
     })?;
     found.findings.extend(minimized);
     Ok(found)
-}
-
-/// Runs `task` for each number below `count` on `workers` threads. Returns the results in order of number.
-fn in_parallel<T: Send>(
-    workers: usize,
-    count: u64,
-    task: impl Fn(u64) -> Result<T, SetupError> + Sync,
-) -> Result<Vec<T>, SetupError> {
-    let (next, done) = (AtomicU64::new(0), Mutex::new(Vec::new()));
-    let work = || loop {
-        let number = next.fetch_add(1, Ordering::Relaxed);
-        if number >= count {
-            return Ok::<_, SetupError>(());
-        }
-        let result = task(number)?;
-        done.lock().unwrap_or_else(PoisonError::into_inner).push((number, result));
-    };
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..workers.max(1)).map(|_| scope.spawn(work)).collect();
-        let ended = threads.into_iter().map(|thread| thread.join());
-        let mut ended = ended.map(|ended| ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        ended.try_for_each(|ended| ended)
-    })?;
-    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    done.sort_by_key(|(number, _)| *number);
-    Ok(done.into_iter().map(|(_, result)| result).collect())
 }

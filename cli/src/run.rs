@@ -11,7 +11,7 @@ use atoms_run::kernel::report::{self, KernelFile};
 use atoms_run::kernel::result::InterruptedResult;
 use atoms_run::kernel::source::{self, Wanted};
 use atoms_run::kernel::undefined::UndefinedUses;
-use atoms_run::kernel::{self, Checks, KernelRun};
+use atoms_run::kernel::{Checks, KernelJob, KernelRun};
 use atoms_sm::{Launch, LaunchError, RunError, RunReport};
 use atoms_stimulus::configs::NamedConfig;
 use atoms_verilated::cores;
@@ -88,11 +88,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
     let schedule = schedule.map_err(|error| message!("--order: {error}"))?;
     let setup = machine::setup(&config, &args.machine, true)?;
     let checks = Checks { undefined: level != Level::Off, races: args.races() };
+    let job = KernelJob { setup: &setup, kernel, launch: &launch, checks, schedule };
     if let Some(count) = args.orders {
         let bar = bar(count, "orders");
         let (seed, fingerprint) = (args.seed, fingerprint());
         let request = OrdersRequest { orders: count, seed, workers: cores(), fingerprint };
-        let found = orders::explore(&setup, kernel, &launch, checks, &request, &|| bar.inc(1))?;
+        let found = orders::explore(job, &request, &|| bar.inc(1))?;
         bar.finish_and_clear();
         report.write_sarif(found.findings())?;
         let (strict, repeat) = (level == Level::Strict, |key: Option<&OrderKey>| report.command(key));
@@ -104,11 +105,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
         let verdict = if found.has_findings(strict) { Verdict::Disagree } else { Verdict::Agree };
         return Ok(interrupt::or(verdict));
     }
-    let run = kernel::run_in_order(&setup, kernel, &launch, checks, schedule)?;
+    let run = job.run()?;
     let findings = run.findings();
     report.write_sarif(&findings)?;
     if let Some(path) = &args.page {
-        let timelines = kernel::timelines(&setup, &run, &findings, schedule)?;
+        let timelines = job.timelines(&findings)?;
         let text = run.outcome.as_ref().ok().map(|report| run.text(report, forward_of));
         let page = report::page(kernel, file, text.as_deref(), &findings, &timelines);
         std::fs::write(path, page).map_err(CliError::writing(path))?;

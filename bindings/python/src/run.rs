@@ -11,7 +11,7 @@ use atoms_explore::measure::{Trial, TrialLimits, estimate};
 use atoms_explore::report::TrialReport;
 use atoms_isa::{Arch, Program};
 use atoms_run::kernel::source::{self, Wanted};
-use atoms_run::kernel::{self, Checks};
+use atoms_run::kernel::{Checks, KernelJob};
 use atoms_run::{Implementation, Setup};
 use atoms_sm::Launch;
 use atoms_sm::races::RaceChecks;
@@ -94,7 +94,8 @@ pub(crate) fn run<'py>(
     let checks =
         Checks { undefined: !matches!(implementation, Implementation::Rtl(_)), races: RaceChecks::ALL };
     let setup = Setup::new(&config, implementation);
-    let run = python.detach(|| kernel::run(&setup, kernel, &launch, checks)).map_err(wrong)?;
+    let job = KernelJob { setup: &setup, kernel, launch: &launch, checks, schedule: None };
+    let run = python.detach(|| job.run()).map_err(wrong)?;
     let report = run.outcome.as_ref().map_err(|failure| PyRuntimeError::new_err(failure.to_string()))?;
     let result = pythonize::pythonize(python, &run.result(report, program.forward_of, rtl.as_ref()))?;
     let numpy = python.import("numpy")?;

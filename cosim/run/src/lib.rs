@@ -1,7 +1,7 @@
 //! Runs kernels, random requests and cases on RTL, model or both, with oracle, wave and recording on request.
 //!
-//! [`Setup`] selects the implementation and the files to write. [`kernel::run`], [`random::run`] and
-//! [`random::repeat`] run and return a result. Results are plain values; [`kernel::KernelRun`] and [`usage`]
+//! [`Setup`] selects the implementation and the files to write. [`kernel::KernelJob`], [`random::run`]
+//! and [`random::repeat`] run and return a result. Results are plain values; [`kernel::KernelRun`] and [`usage`]
 //! also format reports.
 
 #![forbid(unsafe_code)]

@@ -56,74 +56,51 @@ pub struct KernelRun<'k> {
     on: &'static str,
 }
 
-/// Repeats a run on the model, and returns the timelines of the warps in its findings.
-///
-/// # Errors
-/// [`SetupError`].
-pub fn timelines<'k>(
-    setup: &Setup<'k>,
-    run: &KernelRun<'k>,
-    findings: &[KernelFinding<'k>],
-    schedule: Option<&Schedule>,
-) -> Result<Timelines<'k>, SetupError> {
-    let KernelRun { kernel, launch, .. } = *run;
-    let mut timelines = Timelines::new(kernel, findings);
-    let model = Setup { oracle: false, ..Setup::new(setup.config, Implementation::Model) };
-    let checks = Checks { undefined: false, races: RaceChecks::NONE };
-    let job = KernelJob { setup: &model, kernel, launch, checks, schedule };
-    job.on(model.model(), Some(&mut timelines))?;
-    Ok(timelines)
-}
-
-/// Runs `kernel` on the implementation of `setup`.
-///
-/// If the follower of a lockstep run diverges, the kernel runs again in step, to find the first difference.
-///
-/// # Errors
-/// [`SetupError`]. A failure of the run is part of the result.
-pub fn run<'k>(
-    setup: &Setup<'k>,
-    kernel: &'k Kernel,
-    launch: &'k Launch,
-    checks: Checks,
-) -> Result<KernelRun<'k>, SetupError> {
-    run_in_order(setup, kernel, launch, checks, None)
-}
-
-/// Same as [`run`], in the order of a schedule. `None` for the default order.
-///
-/// # Errors
-/// Same as [`run`].
-pub fn run_in_order<'k>(
-    setup: &Setup<'k>,
-    kernel: &'k Kernel,
-    launch: &'k Launch,
-    checks: Checks,
-    schedule: Option<&Schedule>,
-) -> Result<KernelRun<'k>, SetupError> {
-    let job = KernelJob { setup, kernel, launch, checks, schedule };
-    match &setup.implementation {
-        Implementation::Lockstep(library) => {
-            let mut run = job.on(setup.lockstep(library)?, None)?;
-            if let Err(RunError::Port(Failure::FollowerDiverged(snapshot))) = &mut run.outcome {
-                run = job.on(setup.lockstep_in_step(library, snapshot.take())?, None)?;
-            }
-            Ok(run)
-        }
-        Implementation::Model => job.on(setup.model(), None),
-        Implementation::Rtl(library) => job.on(setup.rtl(library)?, None),
-    }
-}
-
-struct KernelJob<'s, 'k> {
-    setup: &'s Setup<'k>,
-    kernel: &'k Kernel,
-    launch: &'k Launch,
-    checks: Checks,
-    schedule: Option<&'s Schedule>,
+/// Kernel to run, and the way to run it.
+#[derive(Clone, Copy, Debug)]
+pub struct KernelJob<'s, 'k> {
+    pub setup: &'s Setup<'k>,
+    pub kernel: &'k Kernel,
+    pub launch: &'k Launch,
+    pub checks: Checks,
+    /// Order of the run. `None` for the default order.
+    pub schedule: Option<&'s Schedule>,
 }
 
 impl<'k> KernelJob<'_, 'k> {
+    /// Runs the kernel on the implementation of the setup.
+    ///
+    /// If the follower of a lockstep run diverges, the kernel runs again in step, to find the first difference.
+    ///
+    /// # Errors
+    /// [`SetupError`]. A failure of the run is part of the result.
+    pub fn run(&self) -> Result<KernelRun<'k>, SetupError> {
+        let setup = self.setup;
+        match &setup.implementation {
+            Implementation::Lockstep(library) => {
+                let mut run = self.on(setup.lockstep(library)?, None)?;
+                if let Err(RunError::Port(Failure::FollowerDiverged(snapshot))) = &mut run.outcome {
+                    run = self.on(setup.lockstep_in_step(library, snapshot.take())?, None)?;
+                }
+                Ok(run)
+            }
+            Implementation::Model => self.on(setup.model(), None),
+            Implementation::Rtl(library) => self.on(setup.rtl(library)?, None),
+        }
+    }
+
+    /// Repeats the run on the model, and returns the timelines of the warps in its findings.
+    ///
+    /// # Errors
+    /// [`SetupError`].
+    pub fn timelines(&self, findings: &[KernelFinding<'k>]) -> Result<Timelines<'k>, SetupError> {
+        let mut timelines = Timelines::new(self.kernel, findings);
+        let model = Setup { oracle: false, ..Setup::new(self.setup.config, Implementation::Model) };
+        let checks = Checks { undefined: false, races: RaceChecks::NONE };
+        KernelJob { setup: &model, checks, ..*self }.on(model.model(), Some(&mut timelines))?;
+        Ok(timelines)
+    }
+
     fn on<M: Machine>(
         &self,
         machine: M,

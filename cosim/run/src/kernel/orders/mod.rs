@@ -13,11 +13,11 @@ use atoms_cosim::machine::Failure;
 use atoms_cosim::parallel::in_parallel;
 use atoms_isa::{Kernel, Operation};
 use atoms_ops::Op;
-use atoms_sm::{CoreEvent, KernelExtent, Launch, Observer, RunError, RunReport, Schedule, SmConfig};
+use atoms_sm::{CoreEvent, KernelExtent, Observer, RunError, RunReport, Schedule, SmConfig};
 use atoms_stimulus::configs::NamedConfig;
 
+use super::KernelJob;
 use super::finding::{FindingPlace, KernelFault, KernelFinding};
-use super::{Checks, KernelJob};
 use crate::setup::{Implementation, Setup, SetupError};
 pub use key::{OrderKey, OrderKeyError, fingerprint};
 pub use report::{OrderFindingResult, OrdersResult};
@@ -125,19 +125,13 @@ struct OrderRun<'k> {
     outcome: Result<RunReport, RunError<Failure>>,
 }
 
-struct Explorer<'s, 'k> {
-    setup: &'s Setup<'k>,
-    kernel: &'k Kernel,
-    launch: &'k Launch,
-    checks: Checks,
-}
+/// Runs of one job in other orders.
+struct Explorer<'s, 'k>(KernelJob<'s, 'k>);
 
 impl<'k> Explorer<'_, 'k> {
     fn run(&self, schedule: Option<&Schedule>) -> Result<OrderRun<'k>, SetupError> {
-        let Explorer { setup, kernel, launch, checks } = *self;
-        let mut trace = StepTrace { kernel, hash: 0, steps: 0, try_waits: 0 };
-        let job = KernelJob { setup, kernel, launch, checks, schedule };
-        let run = job.on(setup.model(), Some(&mut trace))?;
+        let mut trace = StepTrace { kernel: self.0.kernel, hash: 0, steps: 0, try_waits: 0 };
+        let run = KernelJob { schedule, ..self.0 }.on(self.0.setup.model(), Some(&mut trace))?;
         let found = run.findings().into_iter().filter(|finding| !finding.hint);
         // The first finding stands for those with the same place.
         let found = found.rev().map(|finding| (finding.place(), finding)).collect();
@@ -184,28 +178,25 @@ fn without(schedule: &Schedule, at: usize) -> Option<Schedule> {
     Some(less)
 }
 
-/// Runs `kernel` on the model in `request.orders` orders.
+/// Runs the kernel of `job` on the model in `request.orders` orders.
 ///
 /// # Errors
 /// [`OrdersError`].
 pub fn explore<'k>(
-    setup: &Setup<'k>,
-    kernel: &'k Kernel,
-    launch: &'k Launch,
-    checks: Checks,
+    job: KernelJob<'_, 'k>,
     request: &OrdersRequest,
     progress: &(dyn Fn() + Sync),
 ) -> Result<OrdersFound<'k>, OrdersError> {
     // The oracle checks the unit, which all orders share, so it would only cost time.
-    let setup = &Setup { implementation: Implementation::Model, oracle: false, ..setup.clone() };
-    let explorer = Explorer { setup, kernel, launch, checks };
+    let setup = &Setup { implementation: Implementation::Model, oracle: false, ..job.setup.clone() };
+    let explorer = Explorer(KernelJob { setup, ..job });
     let mut found = OrdersFound {
         orders: 0,
         distinct: 0,
         findings: Vec::new(),
         interrupted: false,
         checked: true,
-        kernel,
+        kernel: job.kernel,
         config: setup.config,
     };
     let base = explorer.run(None)?;
@@ -222,7 +213,7 @@ pub fn explore<'k>(
         Err(error) => return Err(OrdersError::Default(Box::new(error))),
     };
     found.checked = report.checked();
-    let most = launch.cycle_budget.unwrap_or(0).max(SmConfig::default().cycle_budget);
+    let most = job.launch.cycle_budget.unwrap_or(0).max(SmConfig::default().cycle_budget);
     let limit = |cycles: u64| (LIMIT_FACTOR.saturating_mul(cycles) + LIMIT_CYCLES).min(most);
     // One warp at a time takes more cycles than the default order, so the limit depends on such a run.
     let cycles = report.statistics.cycles;

@@ -12,7 +12,7 @@ use super::{
     fingerprint, without,
 };
 use crate::kernel::finding::KernelFault;
-use crate::kernel::{Checks, run_in_order};
+use crate::kernel::{Checks, KernelJob};
 use crate::setup::{Implementation, Setup};
 
 struct Case {
@@ -41,7 +41,12 @@ impl Case {
 
     fn explore(&self, checks: Checks, orders: u64, workers: usize) -> Result<OrdersFound<'_>, OrdersError> {
         let request = OrdersRequest { orders, seed: 1, workers, fingerprint: self.fingerprint() };
-        explore(&self.setup(), &self.program.kernels[0], &self.launch, checks, &request, &|| {})
+        let setup = self.setup();
+        explore(self.job(&setup, checks), &request, &|| {})
+    }
+
+    fn job<'s, 'k>(&'k self, setup: &'s Setup<'k>, checks: Checks) -> KernelJob<'s, 'k> {
+        KernelJob { setup, kernel: &self.program.kernels[0], launch: &self.launch, checks, schedule: None }
     }
 }
 
@@ -70,8 +75,7 @@ fn planted_bugs_are_found_and_their_orders_are_minimal() {
         let finding = &found.findings[0];
         let key = finding.key.as_ref().expect("the default order has no finding");
         let setup = case.setup();
-        let (kernel, launch) = (&case.program.kernels[0], &case.launch);
-        let explorer = Explorer { setup: &setup, kernel, launch, checks: RESULTS };
+        let explorer = Explorer(case.job(&setup, RESULTS));
         let OrderFinding { finding, .. } = finding;
         let shows = |schedule: &Schedule| {
             let mut found = explorer.run(Some(schedule)).expect("a run").found;
@@ -124,8 +128,9 @@ fn a_key_repeats_its_run() {
     let schedule = read.schedule(case.fingerprint()).expect("the same kernel");
     let text = || {
         let checks = Checks { undefined: true, races: RaceChecks::ALL };
-        let run = run_in_order(&case.setup(), &case.program.kernels[0], &case.launch, checks, Some(schedule))
-            .expect("a run");
+        let setup = case.setup();
+        let job = KernelJob { schedule: Some(schedule), ..case.job(&setup, checks) };
+        let run = job.run().expect("a run");
         let report = run.outcome.as_ref().expect("the kernel ends");
         format!("{}{:?}{:?}", run.text(report, None), run.races, report.buffers)
     };

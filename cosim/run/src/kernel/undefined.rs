@@ -83,18 +83,12 @@ impl Observer for RequestLog<'_> {
 }
 
 #[derive(Debug)]
-struct Group<'k> {
-    first: Diagnosis,
-    line: Option<&'k SourceLine>,
-    count: u64,
-}
-
-#[derive(Debug)]
 pub struct UndefinedUses<'k> {
-    groups: Vec<Group<'k>>,
+    /// Uses of mbarrier objects that the unit reports.
+    objects: Vec<UseResult<'k>>,
     counts: Vec<(&'static str, u64)>,
     /// Undefined uses reported by the core, indexed like [`KINDS`].
-    named: [Vec<(Repeated, Option<&'k SourceLine>)>; KINDS.len()],
+    named: [Vec<UseResult<'k>>; KINDS.len()],
 }
 
 struct Kind {
@@ -143,38 +137,14 @@ const KINDS: [Kind; 4] = [
     },
 ];
 
-impl Kind {
-    fn text(&self, (repeated, line): &(Repeated, Option<&SourceLine>)) -> String {
-        let Repeated { cycle, lane, count, .. } = repeated;
-        let Kind { what, clause, advice, .. } = self;
-        format!("  {what}: lane {lane}, cycle {cycle} ({clause})\n    {advice}\n{}", place(*line, *count))
-    }
-
-    fn result<'k>(&self, (repeated, line): &(Repeated, Option<&'k SourceLine>)) -> UseResult<'k> {
-        UseResult {
-            kind: self.name,
-            clause: self.clause,
-            what: self.what.to_string(),
-            advice: self.advice,
-            cycle: repeated.cycle,
-            lane: repeated.lane,
-            line: line.map(|line| line.line),
-            instruction: line.map(|line| line.text.as_str()),
-            place: *line,
-            count: repeated.count,
-            object: None,
-        }
-    }
-}
-
 #[derive(Serialize, JsonSchema)]
-pub struct UndefinedResult<'k> {
+pub struct UndefinedResult<'r> {
     total: u64,
-    found: Vec<UseResult<'k>>,
+    found: Vec<&'r UseResult<'r>>,
 }
 
 /// One kind of undefined use by one instruction.
-#[derive(Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct UseResult<'k> {
     kind: &'static str,
     clause: &'static str,
@@ -186,13 +156,16 @@ struct UseResult<'k> {
     instruction: Option<&'k str>,
     #[serde(skip)]
     place: Option<&'k SourceLine>,
+    /// Lines of the text output, without the instruction.
+    #[serde(skip)]
+    text: String,
     count: u64,
     #[serde(flatten)]
     object: Option<ObjectUse>,
 }
 
 /// Details of a use of an mbarrier object.
-#[derive(Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct ObjectUse {
     found: String,
     op: &'static str,
@@ -202,48 +175,111 @@ struct ObjectUse {
     slot: u8,
 }
 
-fn total(repeated: &[(Repeated, Option<&SourceLine>)]) -> u64 {
-    repeated.iter().map(|(repeated, _)| repeated.count).sum()
+impl<'k> UseResult<'k> {
+    fn of_object(d: &Diagnosis, place: Option<&'k SourceLine>) -> Self {
+        UseResult {
+            kind: d.kind.name(),
+            clause: d.clause(),
+            what: d.what(),
+            advice: d.advice(),
+            cycle: d.cycle,
+            lane: d.lane.into(),
+            line: place.map(|line| line.line),
+            instruction: place.map(|line| line.text.as_str()),
+            place,
+            text: d.to_string().lines().map(|part| format!("  {part}\n")).collect(),
+            count: 1,
+            object: Some(ObjectUse {
+                found: d.found(),
+                op: d.op.name(),
+                address: d.address,
+                cluster: d.cluster,
+                tag: d.tag,
+                slot: d.slot,
+            }),
+        }
+    }
+
+    fn of_kind(kind: &Kind, repeated: &Repeated, place: Option<&'k SourceLine>) -> Self {
+        let Kind { name, clause, what, advice, .. } = *kind;
+        let Repeated { cycle, lane, count, .. } = *repeated;
+        UseResult {
+            kind: name,
+            clause,
+            what: what.to_string(),
+            advice,
+            cycle,
+            lane,
+            line: place.map(|line| line.line),
+            instruction: place.map(|line| line.text.as_str()),
+            place,
+            text: format!("  {what}: lane {lane}, cycle {cycle} ({clause})\n    {advice}\n"),
+            count,
+            object: None,
+        }
+    }
+
+    /// Formats the use, its instruction, if known, and the number of further uses.
+    fn text(&self) -> String {
+        let mut text = self.text.clone();
+        if let Some(line) = self.place {
+            let _ = writeln!(text, "    {line}");
+        }
+        if self.count > 1 {
+            let _ = writeln!(text, "    and {} more like it", grouped(self.count - 1));
+        }
+        text
+    }
+}
+
+fn total(uses: &[UseResult<'_>]) -> u64 {
+    uses.iter().map(|of| of.count).sum()
 }
 
 impl<'k> UndefinedUses<'k> {
     pub fn new(watch: &Watch, requests: &RequestLog<'k>) -> Self {
-        let mut groups: Vec<Group<'k>> = Vec::new();
+        let mut objects: Vec<UseResult<'k>> = Vec::new();
         for diagnosis in watch.diagnoses() {
             let (diagnosis, line) = requests.traced(diagnosis);
-            let alike = |group: &&mut Group<'_>| {
-                group.first.kind.name() == diagnosis.kind.name()
-                    && group.first.op == diagnosis.op
-                    && group.line == line
+            let new = UseResult::of_object(&diagnosis, line);
+            let op = |of: &UseResult<'_>| of.object.as_ref().map(|object| object.op);
+            let alike = |old: &&mut UseResult<'_>| {
+                old.kind == new.kind && op(old) == op(&new) && old.place == new.place
             };
-            match groups.iter_mut().find(alike) {
-                Some(group) => group.count += 1,
-                None => groups.push(Group { first: diagnosis, line, count: 1 }),
+            match objects.iter_mut().find(alike) {
+                Some(old) => old.count += 1,
+                None => objects.push(new),
             }
         }
-        let line = |repeated: &Repeated| (*repeated, requests.kernel.source.get(repeated.pc as usize));
-        let named = requests.named.each_ref().map(|repeated| repeated.iter().map(line).collect());
-        UndefinedUses { groups, counts: watch.counts().collect(), named }
+        let source = &requests.kernel.source;
+        let named = std::array::from_fn(|kind| {
+            let uses = requests.named[kind].iter();
+            uses.map(|used| UseResult::of_kind(&KINDS[kind], used, source.get(used.pc as usize))).collect()
+        });
+        UndefinedUses { objects, counts: watch.counts().collect(), named }
     }
 
-    pub(crate) fn reported(&self) -> Vec<KernelFinding<'k>> {
-        let site = |used: &UseResult<'k>| {
+    pub(crate) fn reported(&self) -> impl Iterator<Item = KernelFinding<'k>> {
+        self.found().map(|used| {
             let about = format!("lane {}, cycle {}", used.lane, grouped(used.cycle));
-            used.place.map(|line| FindingSite { line, about, party: None })
-        };
-        let finding = |used: UseResult<'k>| KernelFinding {
-            fault: KernelFault::Undefined,
-            name: used.kind.into(),
-            hint: false,
-            sites: site(&used).into_iter().collect(),
-            advice: used.advice.into(),
-            what: used.what,
-        };
-        self.result().found.into_iter().map(finding).collect()
+            let site = used.place.map(|line| FindingSite { line, about, party: None });
+            KernelFinding {
+                fault: KernelFault::Undefined,
+                name: used.kind.into(),
+                hint: false,
+                what: used.what.clone(),
+                advice: used.advice.into(),
+                sites: site.into_iter().collect(),
+            }
+        })
+    }
+
+    fn found(&self) -> impl Iterator<Item = &UseResult<'k>> {
+        self.objects.iter().chain(self.named.iter().rev().flatten())
     }
 
     pub fn is_empty(&self) -> bool {
-        self.groups.is_empty() && self.named.iter().all(Vec::is_empty)
+        self.found().next().is_none()
     }
 
     fn total(&self) -> u64 {
@@ -253,12 +289,12 @@ impl<'k> UndefinedUses<'k> {
     /// Formats each kind of use by each instruction once, with the number of uses.
     pub fn text(&self) -> String {
         let mut text = String::new();
-        for (kind, repeated) in KINDS.iter().zip(&self.named).take(PENDING_COUNT) {
-            let total = total(repeated);
+        for (kind, uses) in KINDS.iter().zip(&self.named).take(PENDING_COUNT) {
+            let total = total(uses);
             if total > 0 {
                 let title = kind.title[usize::from(total > 1)];
                 let _ = writeln!(text, "atoms: {} {title} that PTX leaves undefined:", grouped(total));
-                text.extend(repeated.iter().map(|repeated| kind.text(repeated)));
+                text.extend(uses.iter().map(UseResult::text));
             }
         }
         let total = self.total();
@@ -268,18 +304,9 @@ impl<'k> UndefinedUses<'k> {
         let uses = if total == 1 { "use" } else { "uses" };
         let _ =
             writeln!(text, "atoms: {} {uses} of mbarrier objects that PTX leaves undefined:", grouped(total));
-        let mut kept = 0;
-        for Group { first, line, count } in &self.groups {
-            kept += count;
-            for part in first.to_string().lines() {
-                let _ = writeln!(text, "  {part}");
-            }
-            text += &place(*line, *count);
-        }
-        for repeated in &self.named[PENDING_COUNT] {
-            kept += repeated.0.count;
-            text += &KINDS[PENDING_COUNT].text(repeated);
-        }
+        let shown = || self.objects.iter().chain(&self.named[PENDING_COUNT]);
+        let kept = shown().map(|used| used.count).sum();
+        text.extend(shown().map(UseResult::text));
         if total > kept {
             let counts: Vec<_> =
                 self.counts.iter().map(|(name, count)| format!("{name} {}", grouped(*count))).collect();
@@ -293,42 +320,8 @@ impl<'k> UndefinedUses<'k> {
         text
     }
 
-    pub fn result(&self) -> UndefinedResult<'k> {
-        let objects = self.groups.iter().map(|Group { first: d, line, count }| UseResult {
-            kind: d.kind.name(),
-            clause: d.clause(),
-            what: d.what(),
-            advice: d.advice(),
-            cycle: d.cycle,
-            lane: d.lane.into(),
-            line: line.map(|line| line.line),
-            instruction: line.map(|line| line.text.as_str()),
-            place: *line,
-            count: *count,
-            object: Some(ObjectUse {
-                found: d.found(),
-                op: d.op.name(),
-                address: d.address,
-                cluster: d.cluster,
-                tag: d.tag,
-                slot: d.slot,
-            }),
-        });
-        let named = KINDS.iter().zip(&self.named).rev();
-        let named = named.flat_map(|(kind, repeated)| repeated.iter().map(|repeated| kind.result(repeated)));
-        let others: u64 = self.named.iter().take(PENDING_COUNT).map(|repeated| total(repeated)).sum();
-        UndefinedResult { total: self.total() + others, found: objects.chain(named).collect() }
+    pub fn result(&self) -> UndefinedResult<'_> {
+        let others: u64 = self.named.iter().take(PENDING_COUNT).map(|uses| total(uses)).sum();
+        UndefinedResult { total: self.total() + others, found: self.found().collect() }
     }
-}
-
-/// Formats the instruction, if known, and the number of further uses.
-fn place(line: Option<&SourceLine>, count: u64) -> String {
-    let mut text = String::new();
-    if let Some(line) = line {
-        let _ = writeln!(text, "    {line}");
-    }
-    if count > 1 {
-        let _ = writeln!(text, "    and {} more like it", grouped(count - 1));
-    }
-    text
 }

@@ -37,32 +37,16 @@ pub(crate) fn at(args: &WaveAtArgs) -> Result<Verdict, CliError> {
     let rtl_dir = rtl.as_ref().map_or_else(rtl_dir, |rtl| rtl.folder.clone());
     let depth = if args.internals || args.first_internal { Depth::Internals } else { Depth::Ports };
     let library = rerun.library(&rtl_dir, depth, &mut build_step)?;
-    let verdict = shown(args, &rerun, &library, rtl.as_ref())?;
+    let run = AtRun { args, rerun: &rerun, library: &library, rtl: rtl.as_ref() };
+    let verdict = if args.first_internal { run.first_internal()? } else { run.around_cycle()? };
     Ok(rtl.map_or(verdict, |rtl| rtl.verdict(verdict)))
 }
 
-fn shown(
-    args: &WaveAtArgs,
-    rerun: &Rerun,
-    library: &Library,
-    rtl: Option<&BundleRtl>,
-) -> Result<Verdict, CliError> {
-    if args.first_internal {
-        return first_internal(args, rerun, library, rtl);
-    }
-    let cycle = match args.cycle {
-        Some(cycle) => cycle,
-        None => rerun
-            .failure(library)?
-            .ok_or_else(|| message!("the run does not fail; choose the cycle to show with --cycle N"))?,
-    };
-    let excerpt = excerpt(args, rerun, library, cycle, None)?;
-    if args.json {
-        print_json(&WaveAtResult::of(&excerpt, None, rtl))?;
-    } else {
-        print(&excerpt)?;
-    }
-    Ok(verdict(&excerpt.ended))
+struct AtRun<'a> {
+    args: &'a WaveAtArgs,
+    rerun: &'a Rerun,
+    library: &'a Library,
+    rtl: Option<&'a BundleRtl>,
 }
 
 fn rerun(args: &WaveAtArgs) -> Result<Rerun, CliError> {
@@ -95,63 +79,65 @@ fn window(cycle: u64, cycles: u64) -> Range<u64> {
     start..start.saturating_add(cycles)
 }
 
-fn excerpt(
-    args: &WaveAtArgs,
-    rerun: &Rerun,
-    library: &Library,
-    cycle: u64,
-    register: Option<&RegisterDifference>,
-) -> Result<WaveWindow, CliError> {
-    if let Some(failed) = rerun.failed_at().filter(|failed| *failed < cycle) {
-        return Err(message!(
-            "--cycle {cycle}: the run stops at its failure in cycle {failed}; choose a cycle up to {failed}"
-        ));
+impl AtRun<'_> {
+    fn around_cycle(&self) -> Result<Verdict, CliError> {
+        let cycle = match self.args.cycle {
+            Some(cycle) => cycle,
+            None => self
+                .rerun
+                .failure(self.library)?
+                .ok_or_else(|| message!("the run does not fail; choose the cycle to show with --cycle N"))?,
+        };
+        let excerpt = self.excerpt(cycle, None)?;
+        self.print(&excerpt, None)?;
+        Ok(verdict(&excerpt.ended))
     }
-    let path = args
-        .output
-        .clone()
-        .unwrap_or_else(|| Environment::from_process().target.join("waves").join(format!("at-{cycle}.vcd")));
-    let window = window(cycle, args.window);
-    Ok(rerun.excerpt(library, window, &path, register, &mut |step| note!("rtl: {step}"))?)
-}
 
-fn first_internal(
-    args: &WaveAtArgs,
-    rerun: &Rerun,
-    library: &Library,
-    rtl: Option<&BundleRtl>,
-) -> Result<Verdict, CliError> {
-    let Search { register, cycles, ended } = rerun.first_register(library)?;
-    let Some(register) = register else {
-        if args.json {
-            let (register, found) = ((), FoundFailure::of(&ended));
-            let bundle_rtl_ran = rtl.map(|rtl| rtl.is_of_bundle);
-            print_json(&NoRegisterResult { register, cycles, found, bundle_rtl_ran })?;
+    fn first_internal(&self) -> Result<Verdict, CliError> {
+        let Search { register, cycles, ended } = self.rerun.first_register(self.library)?;
+        let Some(register) = register else {
+            if self.args.json {
+                let (register, found) = ((), FoundFailure::of(&ended));
+                let bundle_rtl_ran = self.rtl.map(|rtl| rtl.is_of_bundle);
+                print_json(&NoRegisterResult { register, cycles, found, bundle_rtl_ran })?;
+                return Ok(verdict(&ended));
+            }
+            outln!("no register differs in {} cycles", grouped(cycles))?;
+            if let Ended::Failed(failed) = &ended {
+                // The failure starts in combinational logic, so no register differs.
+                self.print(&self.excerpt(failed.cycle, None)?, None)?;
+            }
             return Ok(verdict(&ended));
-        }
-        outln!("no register differs in {} cycles", grouped(cycles))?;
-        if let Ended::Failed(failed) = &ended {
-            // The failure starts in combinational logic, so no register differs.
-            print(&excerpt(args, rerun, library, failed.cycle, None)?)?;
-        }
-        return Ok(verdict(&ended));
-    };
-    let excerpt = excerpt(args, rerun, library, register.cycle, Some(&register))?;
-    if args.json {
-        print_json(&WaveAtResult::of(&excerpt, Some(&register), rtl))?;
-    } else {
-        outln!("{register}")?;
-        print(&excerpt)?;
+        };
+        self.print(&self.excerpt(register.cycle, Some(&register))?, Some(&register))?;
+        Ok(Verdict::Disagree)
     }
-    Ok(Verdict::Disagree)
-}
 
-fn print(excerpt: &WaveWindow) -> Result<(), CliError> {
-    let Range { start, end } = excerpt.cycles;
-    let wave = shell(&excerpt.path);
-    let layout = shell(&excerpt.path.with_extension("gtkw"));
-    outln!("  wave       {wave}, cycles {start} to {} (gtkwave {wave} {layout})", end - 1)?;
-    print_ended(&excerpt.ended)
+    fn excerpt(&self, cycle: u64, register: Option<&RegisterDifference>) -> Result<WaveWindow, CliError> {
+        if let Some(failed) = self.rerun.failed_at().filter(|failed| *failed < cycle) {
+            return Err(message!(
+                "--cycle {cycle}: the run stops at its failure in cycle {failed}; choose a cycle up to {failed}"
+            ));
+        }
+        let default = || Environment::from_process().target.join("waves").join(format!("at-{cycle}.vcd"));
+        let path = self.args.output.clone().unwrap_or_else(default);
+        let window = window(cycle, self.args.window);
+        Ok(self.rerun.excerpt(self.library, window, &path, register, &mut |step| note!("rtl: {step}"))?)
+    }
+
+    fn print(&self, excerpt: &WaveWindow, register: Option<&RegisterDifference>) -> Result<(), CliError> {
+        if self.args.json {
+            return print_json(&WaveAtResult::of(excerpt, register, self.rtl));
+        }
+        if let Some(register) = register {
+            outln!("{register}")?;
+        }
+        let Range { start, end } = excerpt.cycles;
+        let wave = shell(&excerpt.path);
+        let layout = shell(&excerpt.path.with_extension("gtkw"));
+        outln!("  wave       {wave}, cycles {start} to {} (gtkwave {wave} {layout})", end - 1)?;
+        print_ended(&excerpt.ended)
+    }
 }
 
 fn print_ended(ended: &Ended) -> Result<(), CliError> {

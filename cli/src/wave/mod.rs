@@ -12,7 +12,9 @@ mod selection;
 mod show;
 pub(crate) mod transactions;
 
-use atoms_wave_view::{WaveExtent, WaveFile, WaveNotes, WaveScale};
+use std::ops::Range;
+
+use atoms_wave_view::{MomentWindow, WaveExtent, WaveFile, WaveNotes, WaveScale};
 
 use crate::args::wave::WaveCommand;
 use crate::output::error::{CliError, Verdict, message};
@@ -34,6 +36,12 @@ pub(crate) fn wave(command: &WaveCommand) -> Result<Verdict, CliError> {
 fn scale(file: &WaveFile) -> Result<WaveScale, CliError> {
     let clock = file.clock()?;
     Ok(WaveScale { unit: file.unit(), period: clock.map(|clock| clock.period) })
+}
+
+/// Returns the range of `--window` in units of the file. Without the option, the whole file.
+fn whole_or(file: &WaveFile, window: Option<MomentWindow>) -> Result<Range<u64>, CliError> {
+    let Some(window) = window else { return Ok(0..u64::MAX) };
+    window.in_units(scale(file)?).map_err(option("--window"))
 }
 
 /// Returns a function for `map_err` that prefixes a problem with the option.

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::args::wave::WaveShowArgs;
 use crate::output::error::{CliError, Verdict, message};
 use crate::output::{note, outln, print_json};
-use crate::wave::{option, print_extent, scale};
+use crate::wave::{print_extent, whole_or};
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct QueryResult<'q> {
@@ -25,10 +25,7 @@ pub(super) fn search(file: &WaveFile, args: &WaveShowArgs, expression: &str) -> 
     let query = WaveQuery::new(file, expression).map_err(|error| message!("--query: {error}"))?;
     let clock = file.clock()?;
     let period = clock.as_ref().map_or(1, |clock| clock.period);
-    let window = match args.window {
-        Some(window) => window.in_units(scale(file)?).map_err(option("--window"))?,
-        None => 0..u64::MAX,
-    };
+    let window = whole_or(file, args.window)?;
     let window = window.start.div_ceil(period)..window.end.div_ceil(period);
     let word = if clock.is_some() { "cycle" } else { "time" };
     let (mut found, mut failed, mut all) = (0_u64, None, Vec::new());

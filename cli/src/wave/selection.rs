@@ -4,7 +4,7 @@ use atoms_wave_view::{Excerpt, SignalPattern, WaveFile};
 
 use crate::args::wave::WaveSelection;
 use crate::output::error::{CliError, message};
-use crate::wave::{option, print_notes, scale};
+use crate::wave::{print_notes, whole_or};
 
 pub(super) fn excerpt(file: &WaveFile, chosen: &WaveSelection) -> Result<Excerpt, CliError> {
     let patterns: Vec<_> = chosen.signals.iter().map(|text| SignalPattern::new(text)).collect();
@@ -20,11 +20,7 @@ pub(super) fn excerpt(file: &WaveFile, chosen: &WaveSelection) -> Result<Excerpt
             chosen.signals.join(",")
         ));
     }
-    let window = match chosen.window {
-        None => 0..u64::MAX,
-        Some(window) => window.in_units(scale(file)?).map_err(option("--window"))?,
-    };
-    let excerpt = file.excerpt(window, &signals)?;
+    let excerpt = file.excerpt(whole_or(file, chosen.window)?, &signals)?;
     print_notes(file, &excerpt.notes);
     if excerpt.window.is_empty() || excerpt.signals.iter().all(|signal| signal.changes.is_empty()) {
         return Err(message!(

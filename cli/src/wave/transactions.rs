@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::args::wave::WaveShowArgs;
 use crate::output::error::{CliError, Verdict, message};
 use crate::output::{outln, print_json};
-use crate::wave::{option, print_notes, scale};
+use crate::wave::{print_notes, whole_or};
 
 struct Entry<'e> {
     from: u64,
@@ -56,10 +56,7 @@ pub(super) fn list(file: &WaveFile, args: &WaveShowArgs) -> Result<Verdict, CliE
     }
     // Fields of a track are the signals in the same scope.
     let signals: Vec<usize> = (0..all.len()).filter(|at| scopes.contains(&all[*at].scopes)).collect();
-    let window = match args.window {
-        Some(window) => window.in_units(scale(file)?).map_err(option("--window"))?,
-        None => 0..u64::MAX,
-    };
+    let window = whole_or(file, args.window)?;
     let excerpt = file.excerpt(window, &signals)?;
     print_notes(file, &excerpt.notes);
     let shown: Vec<_> = signals.iter().map(|at| is_chosen(&all[*at])).collect();
@@ -111,14 +108,14 @@ fn entries(excerpt: &Excerpt, is_shown: impl Fn(usize) -> bool) -> Vec<Entry<'_>
         if of_tracks.contains(&at) || !is_shown(at) {
             continue;
         }
-        let ends = signal.changes.iter().skip(1).map(|(time, _)| *time).chain([excerpt.window.end]);
-        for ((from, value), to) in signal.changes.iter().zip(ends) {
+        for (time, value) in signal.intervals(excerpt.window.end) {
             // The text `-` marks an interval without a transaction.
             if let WaveValue::Text(text) = value
                 && text != "-"
                 && !text.is_empty()
             {
-                entries.push(Entry { from: *from, to, track: &signal.name, text, fields: Map::new() });
+                let (from, to) = (time.start, time.end);
+                entries.push(Entry { from, to, track: &signal.name, text, fields: Map::new() });
             }
         }
     }

@@ -60,6 +60,12 @@ impl ExcerptSignal {
         signal_path(self.scopes.iter().chain([&self.name]))
     }
 
+    /// Returns each value with its start and its end. The last value ends at `end`.
+    pub fn intervals(&self, end: u64) -> impl Iterator<Item = (Range<u64>, &WaveValue)> {
+        let ends = self.changes.iter().skip(1).map(|(time, _)| *time).chain([end]);
+        self.changes.iter().zip(ends).map(|((start, value), end)| (*start..end, value))
+    }
+
     /// Returns the value at `time`; `None` before the first value.
     pub fn at(&self, time: u64) -> Option<&WaveValue> {
         let behind = self.changes.partition_point(|(changed, _)| *changed <= time);

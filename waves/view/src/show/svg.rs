@@ -4,6 +4,7 @@ use std::fmt::{self, Write};
 
 use super::label::{is_idle, names, value_label};
 use super::lane::{Columns, Segment};
+use super::text::is_bus;
 use crate::{Excerpt, ExcerptSignal, ValueKind, WaveValue};
 
 #[derive(Debug, thiserror::Error)]
@@ -120,13 +121,9 @@ impl ColumnPlaces {
 /// Returns the characters per cycle that show three quarters of the values in full.
 fn needed(excerpt: &Excerpt, step: u64) -> f64 {
     let mut widths = Vec::new();
-    for signal in
-        excerpt.signals.iter().filter(|signal| !matches!(signal.kind, ValueKind::Bits(1) | ValueKind::Event))
-    {
-        let ends = signal.changes.iter().skip(1).map(|(time, _)| *time).chain([excerpt.window.end]);
-        for ((start, value), end) in signal.changes.iter().zip(ends).filter(|((_, value), _)| !is_idle(value))
-        {
-            let steps = end.saturating_sub(*start).div_ceil(step).max(1);
+    for signal in excerpt.signals.iter().filter(|signal| is_bus(signal)) {
+        for (time, value) in signal.intervals(excerpt.window.end).filter(|(_, value)| !is_idle(value)) {
+            let steps = time.end.saturating_sub(time.start).div_ceil(step).max(1);
             widths.push(value_label(value).chars().count() as f64 / steps as f64);
         }
     }

@@ -137,18 +137,16 @@ pub fn show_text(out: &mut impl Write, excerpt: &Excerpt, style: TextStyle) -> f
 fn widths(excerpt: &Excerpt, step: u64) -> Vec<u64> {
     let mut widths = Vec::new();
     for signal in excerpt.signals.iter().filter(|signal| is_bus(signal)) {
-        let ends = signal.changes.iter().skip(1).map(|(time, _)| *time).chain([excerpt.window.end]);
-        for ((start, value), end) in signal.changes.iter().zip(ends).filter(|((_, value), _)| !is_idle(value))
-        {
+        for (time, value) in signal.intervals(excerpt.window.end).filter(|(_, value)| !is_idle(value)) {
             let characters = 1 + value_label(value).chars().count() as u64;
-            widths.push(characters.div_ceil(end.saturating_sub(*start).div_ceil(step).max(1)));
+            widths.push(characters.div_ceil(time.end.saturating_sub(time.start).div_ceil(step).max(1)));
         }
     }
     widths.sort_unstable();
     widths
 }
 
-fn is_bus(signal: &ExcerptSignal) -> bool {
+pub(super) fn is_bus(signal: &ExcerptSignal) -> bool {
     !matches!(signal.kind, ValueKind::Bits(1) | ValueKind::Event)
 }
 

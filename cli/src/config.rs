@@ -7,13 +7,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::args::{ConfigArgs, ConfigCommand, point};
+use crate::args::{ConfigCommand, point};
 use crate::machine;
 use crate::output::error::{CliError, Verdict};
 use crate::output::{outln, print_json};
 
-pub(crate) fn config(args: &ConfigArgs) -> Result<Verdict, CliError> {
-    match &args.command {
+pub(crate) fn config(command: &ConfigCommand) -> Result<Verdict, CliError> {
+    match command {
         ConfigCommand::List { json } => {
             let all = configs::list(&rtl_dir())?;
             if *json {

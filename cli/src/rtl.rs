@@ -7,14 +7,14 @@ use atoms_cosim::rtl::{self, RtlIdentity, lint};
 use atoms_stimulus::configs::{self, NamedConfig};
 use atoms_verilated::{Cache, Environment, Variant};
 
-use crate::args::{PointsArgs, RtlArgs, RtlCommand};
+use crate::args::{PointsArgs, RtlCommand};
 use crate::machine;
 use crate::output::error::{CliError, Verdict};
 use crate::output::progress::build_step;
 use crate::output::{out, outln};
 
-pub(crate) fn rtl(args: &RtlArgs) -> Result<Verdict, CliError> {
-    match &args.command {
+pub(crate) fn rtl(command: &RtlCommand) -> Result<Verdict, CliError> {
+    match command {
         RtlCommand::Build { points } => {
             let configs = chosen(points)?;
             let built = rtl::libraries(&rtl_dir(), &configs, Variant::Fast, &mut build_step);

@@ -11,12 +11,6 @@ use crate::args::number::{Zero, amount, whole};
 use crate::args::regress::{CLUSTER, Executor};
 use crate::args::{ADVANCED, ANY, CONFIG, OUTPUT, On, PAIRS, PointArgs, SET};
 
-#[derive(Debug, Args)]
-pub(crate) struct ExploreArgs {
-    #[command(subcommand)]
-    pub(crate) command: ExploreCommand,
-}
-
 #[derive(Debug, Subcommand)]
 pub(crate) enum ExploreCommand {
     /// Measure one workload on one configuration

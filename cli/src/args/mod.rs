@@ -13,7 +13,7 @@ use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, V
 
 use crate::args::number::{Zero, amount, whole};
 use crate::args::regress::RegressArgs;
-use crate::args::silicon::SiliconArgs;
+use crate::args::silicon::SiliconCommand;
 
 pub(crate) mod explore;
 pub(crate) mod number;
@@ -86,7 +86,8 @@ pub(crate) enum Command {
     /// Check a recorded trace with the oracle
     Check(CheckArgs),
     /// Check answers captured from a real GPU and compare them with the unit
-    Silicon(SiliconArgs),
+    #[command(subcommand)]
+    Silicon(SiliconCommand),
     /// Run a test plan; collect coverage, minimize failures
     Regress(Box<RegressArgs>),
     /// Run RTL mutants and list those that the tests do not detect
@@ -96,15 +97,19 @@ pub(crate) enum Command {
     /// Replay the failure bundle of a regression
     Repro(ReproArgs),
     /// Show, compare and export VCD and FST waves
-    Wave(wave::WaveArgs),
+    #[command(subcommand)]
+    Wave(wave::WaveCommand),
     /// Measure throughput, latency and cost of configurations
-    Explore(explore::ExploreArgs),
+    #[command(subcommand)]
+    Explore(explore::ExploreCommand),
     /// Measure the simulation speed of RTL, model and lockstep
     Bench(BenchArgs),
     /// List configurations and show their parameters
-    Config(ConfigArgs),
+    #[command(subcommand)]
+    Config(ConfigCommand),
     /// Build or lint the RTL, or clean the build cache
-    Rtl(RtlArgs),
+    #[command(subcommand)]
+    Rtl(RtlCommand),
     /// Print completions for a shell
     Completions {
         /// Shell to complete for
@@ -564,12 +569,6 @@ pub(crate) struct BenchArgs {
     pub(crate) json: bool,
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct ConfigArgs {
-    #[command(subcommand)]
-    pub(crate) command: ConfigCommand,
-}
-
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
     /// List the configurations
@@ -589,12 +588,6 @@ pub(crate) enum ConfigCommand {
         #[arg(long, help_heading = OUTPUT)]
         json: bool,
     },
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct RtlArgs {
-    #[command(subcommand)]
-    pub(crate) command: RtlCommand,
 }
 
 #[derive(Debug, Subcommand)]

@@ -6,12 +6,6 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use crate::args::{OUTPUT, PointArgs};
 
-#[derive(Debug, Args)]
-pub(crate) struct SiliconArgs {
-    #[command(subcommand)]
-    pub(crate) command: SiliconCommand,
-}
-
 #[derive(Debug, Subcommand)]
 pub(crate) enum SiliconCommand {
     /// Check a capture with the oracle, compare it with simulation, print times

@@ -8,12 +8,6 @@ use clap::{Args, Subcommand};
 use crate::args::number::whole;
 use crate::args::{ANY, BundleRtlArgs, OUTPUT, PointArgs, RandomArgs};
 
-#[derive(Debug, Args)]
-pub(crate) struct WaveArgs {
-    #[command(subcommand)]
-    pub(crate) command: WaveCommand,
-}
-
 #[derive(Debug, Subcommand)]
 pub(crate) enum WaveCommand {
     /// Show format, scopes, signals, clock and length of a wave

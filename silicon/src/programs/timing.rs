@@ -126,9 +126,11 @@ pub const OPERATIONS: [u32; 2] = [24, 72];
 
 impl Timed {
     fn program(&self, operations: u32) -> TestProgram {
+        let shape = self.shape(operations);
+        let launches = self.launches().into_iter();
         let launches =
-            self.launches().into_iter().map(|(contention, warps)| self.launch(contention, warps, operations));
-        self.shape(operations).program(
+            launches.map(|(contention, warps)| self.launch(&shape, contention, [warps, operations]));
+        shape.program(
             format!("{}, {operations} operations", self.name),
             format!("how long does {} take", self.name),
             self.clauses,
@@ -159,20 +161,12 @@ impl Timed {
         }
     }
 
-    fn launch(&self, contention: Contention, warps: u32, operations: u32) -> ProgramLaunch {
+    fn launch(&self, shape: &Shape, contention: Contention, counts: [u32; 2]) -> ProgramLaunch {
         let (lanes, mut offsets) = contention.addresses();
         if self.bits == 64 {
             offsets = offsets.map(|offset| 2 * offset);
         }
-        let of = Times {
-            of: self.name.into(),
-            contention,
-            warps,
-            operations,
-            samples: SAMPLES,
-            clock: Clock::Cycles,
-        };
-        launch(of, 1, |thread| {
+        shape.launch(self.name, contention, counts, |thread| {
             let lane = thread % LANES;
             [offsets[lane], u32::from((lane as u32) < lanes), lane as u32 + 3]
         })
@@ -186,27 +180,25 @@ impl Timed {
             }
             _ => &["mov.b64 %wide, 0;", "cvt.u{bits}.u64 %r, %wide;"],
         };
-        let set_up =
-            set_up.iter().map(|line| line.replace("{bits}", &self.bits.to_string())).collect::<Vec<_>>();
+        let bits = self.bits;
+        let set_up = set_up.iter().map(|line| line.replace("{bits}", &bits.to_string())).collect();
         let each = |n: u32| match self.repeated {
             Repeated::Latency => self.text.to_string(),
             Repeated::Throughput => self.text.replace("%r", &format!("%r{n}")),
         };
-        let mut registers = format!(".reg .b{} %r, %acc", self.bits);
+        let mut registers = format!(".reg .b{bits} %r, %acc");
         if self.repeated == Repeated::Throughput {
             registers.extend((0..operations).map(|n| format!(", %r{n}")));
         }
         let body: Vec<String> = (0..operations).map(each).collect();
         let results: Vec<String> = match self.repeated {
-            Repeated::Latency => vec!["mov.b{bits} %acc, %r".into()],
+            Repeated::Latency => vec![format!("mov.b{bits} %acc, %r")],
             Repeated::Throughput if self.text.contains("%r") => {
-                (0..operations).map(|n| format!("xor.b{{bits}} %acc, %acc, %r{n}")).collect()
+                (0..operations).map(|n| format!("xor.b{bits} %acc, %acc, %r{n}")).collect()
             }
             Repeated::Throughput => Vec::new(),
         };
-        let results =
-            results.iter().map(|line| line.replace("{bits}", &self.bits.to_string())).collect::<Vec<_>>();
-        Shape { registers, set_up, body, results, bits: self.bits, clock: Clock::Cycles, cluster: 1 }
+        Shape { registers, set_up, body, results, bits, clock: Clock::Cycles, cluster: 1 }
     }
 }
 
@@ -233,20 +225,14 @@ fn try_wait_limit(hint: &str, operand: &str) -> TestProgram {
         clock: Clock::Nanoseconds,
         cluster: 1,
     };
-    let of = Times {
-        of: format!("mbarrier.try_wait with {hint}"),
-        contention: Contention::OneWord(1),
-        warps: 1,
-        operations: 1,
-        samples: SAMPLES,
-        clock: Clock::Nanoseconds,
-    };
+    let of = format!("mbarrier.try_wait with {hint}");
+    let launch = shape.launch(&of, Contention::OneWord(1), [1, 1], |thread| [0, u32::from(thread == 0), 0]);
     shape.program(
-        format!("limit of mbarrier.try_wait with {hint}"),
-        format!("after which time does mbarrier.try_wait with {hint} time out"),
+        format!("limit of {of}"),
+        format!("after which time does {of} time out"),
         &["6.10"],
         90,
-        vec![launch(of, 1, |thread| [0, u32::from(thread == 0), 0])],
+        vec![launch],
     )
 }
 
@@ -262,44 +248,15 @@ fn remote(operations: u32) -> TestProgram {
         clock: Clock::Cycles,
         cluster: 2,
     };
-    let times = |contention: Contention| Times {
-        of: name.into(),
-        contention,
-        warps: 1,
-        operations,
-        samples: SAMPLES,
-        clock: Clock::Cycles,
-    };
     let launches =
         [Contention::OneWord(1), Contention::OneWord(32), Contention::Apart(32)].map(|contention| {
             let (lanes, offsets) = contention.addresses();
-            launch(times(contention), 2, |thread| {
+            shape.launch(name, contention, [1, operations], |thread| {
                 [offsets[thread % LANES], u32::from((thread as u32) < lanes), 3]
             })
         });
     let asks = format!("how long does {name} take");
     shape.program(format!("{name}, {operations} operations"), asks, &["7.5"], 90, launches.to_vec())
-}
-
-/// Builds a launch from one input record per thread: offset, 1 if active, operand.
-fn launch(times: Times, cluster: u32, record: impl Fn(usize) -> [u32; 3]) -> ProgramLaunch {
-    let threads = LANES * times.warps as usize;
-    let input: Vec<u8> = (0..threads)
-        .flat_map(|thread| {
-            let [offset, active, operand] = record(thread);
-            [offset, active, operand, 0]
-        })
-        .flat_map(u32::to_le_bytes)
-        .collect();
-    debug_assert_eq!(input.len(), RECORD * threads, "a record each");
-    ProgramLaunch {
-        ctas: cluster,
-        threads: threads as u32,
-        cluster,
-        input,
-        output_bytes: 8 * times.samples * times.warps,
-        reading: Reading::Times(times),
-    }
 }
 
 /// Parts of a timing kernel around the clock readings.
@@ -315,6 +272,33 @@ struct Shape {
 }
 
 impl Shape {
+    /// Builds a launch of some warps and operations from one input record per thread: offset, 1 if active,
+    /// operand.
+    fn launch(
+        &self,
+        of: &str,
+        contention: Contention,
+        [warps, operations]: [u32; 2],
+        record: impl Fn(usize) -> [u32; 3],
+    ) -> ProgramLaunch {
+        let threads = LANES * warps as usize;
+        let words = (0..threads).flat_map(|thread| {
+            let [offset, active, operand] = record(thread);
+            [offset, active, operand, 0]
+        });
+        let input: Vec<u8> = words.flat_map(u32::to_le_bytes).collect();
+        debug_assert_eq!(input.len(), RECORD * threads, "a record each");
+        let (of, clock) = (of.into(), self.clock);
+        ProgramLaunch {
+            ctas: self.cluster,
+            threads: threads as u32,
+            cluster: self.cluster,
+            input,
+            output_bytes: 8 * SAMPLES * warps,
+            reading: Reading::Times(Times { of, contention, warps, operations, samples: SAMPLES, clock }),
+        }
+    }
+
     fn program(
         &self,
         name: String,

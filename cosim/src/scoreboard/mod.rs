@@ -9,12 +9,25 @@ use std::io::{self, Write};
 
 use atoms_model::Config;
 use atoms_model::port::In;
-use atoms_monitor::{Cycle, Monitor};
+use atoms_monitor::{Cycle, Monitor, WarpAnswer};
+use atoms_ops::Fault;
+use atoms_oracle::Response;
 use atoms_stimulus::unit::ForeignUnit;
 
 use ports::ForeignScoreboard;
 use probe::ProbeScoreboard;
 pub use violation::OracleViolation;
+
+/// Returns the response in the oracle's form.
+fn response(answer: &WarpAnswer<'_>) -> Response {
+    Response {
+        rd: *answer.rd,
+        pred: answer.pred,
+        fault: Fault::from_code(answer.fault).unwrap_or(Fault::None),
+        fault_lane: answer.fault_lane,
+        fault_addr: answer.fault_addr,
+    }
+}
 
 /// Passes the transactions of one machine to an oracle.
 #[derive(Debug)]

@@ -5,16 +5,15 @@ use std::io::{self, Write};
 use atoms_model::Config;
 use atoms_model::port::In;
 use atoms_monitor::{Cycle, WarpAnswer};
-use atoms_ops::Fault;
-use atoms_oracle::{Geometry, Response, SerialRequest};
+use atoms_oracle::{Geometry, SerialRequest};
 use atoms_scoreboard::{
     ClusterResponse, PortScoreboard, PortVerdict, WarpResponse, foreign_header, put_warp,
 };
 use atoms_stimulus::request::WarpRequest;
 use atoms_stimulus::unit::ForeignUnit;
 
-use crate::scoreboard::OracleViolation;
 use crate::scoreboard::held::HeldAnswers;
+use crate::scoreboard::{OracleViolation, response};
 
 /// Reports the transactions of a machine to a [`PortScoreboard`].
 #[derive(Debug)]
@@ -150,14 +149,7 @@ impl ForeignScoreboard {
 }
 
 fn warp_response(answer: &WarpAnswer<'_>) -> WarpResponse {
-    let response = Response {
-        rd: *answer.rd,
-        pred: answer.pred,
-        fault: Fault::from_code(answer.fault).unwrap_or(Fault::None),
-        fault_lane: answer.fault_lane,
-        fault_addr: answer.fault_addr,
-    };
-    WarpResponse { tag: answer.tag, response, passes: None, written: None }
+    WarpResponse { tag: answer.tag, response: response(answer), passes: None, written: None }
 }
 
 fn violation(verdict: &PortVerdict) -> OracleViolation {

@@ -8,7 +8,7 @@ use std::fmt;
 use std::io::{self, Write};
 
 use atoms_model::Config;
-use atoms_ops::{Fault, Op};
+use atoms_ops::Op;
 use atoms_oracle::{Allocation, Checker, Rejection, RequestTiming, Response, SerialRequest};
 use atoms_record::{Exchange, TraceEvent, TraceHeader, TraceWriter};
 
@@ -20,7 +20,7 @@ use atoms_stimulus::request::{ClusterRequest, WarpRequest};
 
 use atoms_scoreboard::{ClusterResponse, header_of, put_cluster, put_warp};
 
-use crate::scoreboard::OracleViolation;
+use crate::scoreboard::{OracleViolation, response};
 
 type Recording = TraceWriter<Box<dyn Write + Send>>;
 
@@ -315,15 +315,8 @@ impl ProbeScoreboard {
             Unmatched::OtherTag(expected) => OracleViolation::tag(number, answer.tag, expected),
             Unmatched::Ambiguous => OracleViolation::ambiguous(cycle, answer.tag),
         })?;
-        let response = Response {
-            rd: *answer.rd,
-            pred: answer.pred,
-            fault: Fault::from_code(answer.fault).unwrap_or(Fault::None),
-            fault_lane: answer.fault_lane,
-            fault_addr: answer.fault_addr,
-        };
         let done = self.done(asked.number, Asked::Warp(asked), self.cycle, appears.oldest_unanswered);
-        self.happens(Event::Warp { done, response: Box::new(response), passes: answer.passes })
+        self.happens(Event::Warp { done, response: Box::new(response(answer)), passes: answer.passes })
     }
 
     fn cluster_done(&mut self, done: &ClusterDone) -> Result<(), OracleViolation> {

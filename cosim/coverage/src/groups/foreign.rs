@@ -10,7 +10,7 @@ use crate::cross::Cover;
 use crate::model::Group;
 
 /// Groups that the ports alone show, so that they count for a unit that is not this project's.
-const AT_THE_PORTS: [&str; 24] = [
+const AT_THE_PORTS: [&str; 17] = [
     Operation::NAME,
     Decode::NAME,
     Lanes::NAME,
@@ -28,16 +28,9 @@ const AT_THE_PORTS: [&str; 24] = [
     ObjectLanes::NAME,
     Objects::NAME,
     Wait::NAME,
-    Slot::NAME,
-    Offset::NAME,
-    CtaWrite::NAME,
-    CtaPart::NAME,
-    CtaNeighbour::NAME,
-    AllocationSize::NAME,
-    CtaBackToBack::NAME,
 ];
 
-/// Groups of [`AT_THE_PORTS`] that need a CTA table.
+/// Groups that the ports alone show if the unit has a CTA table.
 const OF_THE_TABLE: [&str; 7] = [
     Slot::NAME,
     Offset::NAME,
@@ -55,7 +48,8 @@ const OF_FAULTS: [&str; 4] = [FaultLane::NAME, FaultMix::NAME, Misalignment::NAM
 fn at_the_ports(unit: &ForeignUnit, group: &str) -> bool {
     let stores =
         group != StoreOverlay::NAME || unit.has(Op::Store, Size::U32) || unit.has(Op::Store, Size::U64);
-    AT_THE_PORTS.contains(&group) && stores && (unit.ports.table || !OF_THE_TABLE.contains(&group))
+    AT_THE_PORTS.contains(&group) && stores
+        || unit.ports.table && OF_THE_TABLE.contains(&group)
         || unit.rules.faults && OF_FAULTS.contains(&group)
 }
 

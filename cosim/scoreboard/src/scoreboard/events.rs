@@ -64,29 +64,23 @@ impl PortScoreboard {
                 });
             }
             Pending::Suspended { number } => {
-                worlds.each(
-                    cycle,
-                    self.items.of(PortName::Warp).get(*number).map(|item| item.name),
-                    |world| {
-                        if recording {
-                            world.record(TraceEvent::Suspended { number: *number, cycle });
-                        }
-                        world.checker.suspend(*number, cycle)
-                    },
-                );
+                let name = self.items.of(PortName::Warp).get(*number).map(|item| item.name);
+                worlds.each(cycle, name, |world| {
+                    if recording {
+                        world.record(TraceEvent::Suspended { number: *number, cycle });
+                    }
+                    world.checker.suspend(*number, cycle)
+                });
             }
             Pending::Wake { number, pred } => {
-                worlds.each(
-                    cycle,
-                    self.items.of(PortName::Warp).get(*number).map(|item| item.name),
-                    |world| {
-                        if recording {
-                            let (number, pred) = (*number, *pred);
-                            world.record(TraceEvent::Wake { number, pred, cycle });
-                        }
-                        world.checker.wake(*number, *pred, cycle)
-                    },
-                );
+                let name = self.items.of(PortName::Warp).get(*number).map(|item| item.name);
+                worlds.each(cycle, name, |world| {
+                    if recording {
+                        let (number, pred) = (*number, *pred);
+                        world.record(TraceEvent::Wake { number, pred, cycle });
+                    }
+                    world.checker.wake(*number, *pred, cycle)
+                });
                 self.judged += 1;
             }
             Pending::Quiet { from } => {

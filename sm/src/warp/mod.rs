@@ -68,12 +68,7 @@ impl Wait {
     pub(crate) fn members(self) -> Option<u32> {
         match self {
             Wait::WarpSync { mask, .. } | Wait::Collective { mask, .. } => Some(mask),
-            Wait::Ready
-            | Wait::Until(_)
-            | Wait::Convergence(_)
-            | Wait::Block(_)
-            | Wait::Cluster
-            | Wait::Groups(_) => None,
+            _ => None,
         }
     }
 
@@ -200,12 +195,7 @@ impl Warp {
         let due = |split: &Split| match split.wait {
             Wait::Ready => Some(0),
             Wait::Until(end) => Some(end),
-            Wait::Convergence(_)
-            | Wait::WarpSync { .. }
-            | Wait::Collective { .. }
-            | Wait::Block(_)
-            | Wait::Cluster
-            | Wait::Groups(_) => None,
+            _ => None,
         };
         let Some(earliest) = self.splits.iter().filter_map(due).min() else { return u64::MAX };
         match self.busy {
@@ -272,12 +262,7 @@ impl Warp {
                     self.join(together, |w| w == wait);
                 }
                 Wait::WarpSync { sync, .. } => self.release(together, wait, sync),
-                Wait::Ready
-                | Wait::Until(_)
-                | Wait::Collective { .. }
-                | Wait::Block(_)
-                | Wait::Cluster
-                | Wait::Groups(_) => {}
+                _ => {}
             }
         }
         // The threads can continue alone if no running thread is left that could arrive.
@@ -385,12 +370,7 @@ impl Warp {
                 (needed & !there == 0).then_some((needed | split.mask, split.wait))
             }
             Wait::WarpSync { .. } => self.all_there(split).map(|together| (together, split.wait)),
-            Wait::Ready
-            | Wait::Until(_)
-            | Wait::Collective { .. }
-            | Wait::Block(_)
-            | Wait::Cluster
-            | Wait::Groups(_) => None,
+            _ => None,
         }
     }
 

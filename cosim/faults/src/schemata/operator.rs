@@ -26,20 +26,14 @@ impl MutationOperator {
     /// True if the mutated text can be mutated back, because [`MutationSite::operators`] of that text offers
     /// the inverse. False if the mutation loses part of the text.
     pub fn has_inverse(self) -> bool {
-        match self {
+        matches!(
+            self,
             MutationOperator::Negated
-            | MutationOperator::Operator(_)
-            | MutationOperator::OneMore
-            | MutationOperator::OneLess
-            | MutationOperator::Inverted => true,
-            MutationOperator::AlwaysTrue
-            | MutationOperator::AlwaysFalse
-            | MutationOperator::FirstOnly
-            | MutationOperator::SecondOnly
-            | MutationOperator::NotComplemented
-            | MutationOperator::NotShifted
-            | MutationOperator::Dropped => false,
-        }
+                | MutationOperator::Operator(_)
+                | MutationOperator::OneMore
+                | MutationOperator::OneLess
+                | MutationOperator::Inverted
+        )
     }
 }
 
@@ -209,15 +203,7 @@ impl MutationSite {
             SiteKind::Logic(_) => Some((own ^ 0b1111, MutationOperator::Negated)),
             SiteKind::Fill | SiteKind::Value => Some((own ^ 1, MutationOperator::Inverted)),
             SiteKind::Statement => (own == 0).then_some((1, MutationOperator::Dropped)),
-            SiteKind::Relation(_)
-            | SiteKind::Sum(_)
-            | SiteKind::Mask(_)
-            | SiteKind::Difference
-            | SiteKind::Complement
-            | SiteKind::Shift
-            | SiteKind::Number
-            | SiteKind::Presence
-            | SiteKind::Choice => None,
+            _ => None,
         }
     }
 
@@ -227,18 +213,7 @@ impl MutationSite {
         match self.kind {
             SiteKind::Condition => Some([2, 3]),
             SiteKind::Logic(sign) => table(sign).map(|own| [own ^ 0b1111, own]),
-            SiteKind::Relation(_)
-            | SiteKind::Sum(_)
-            | SiteKind::Mask(_)
-            | SiteKind::Difference
-            | SiteKind::Complement
-            | SiteKind::Shift
-            | SiteKind::Number
-            | SiteKind::Fill
-            | SiteKind::Statement
-            | SiteKind::Value
-            | SiteKind::Presence
-            | SiteKind::Choice => None,
+            _ => None,
         }
     }
 }

@@ -60,17 +60,14 @@ impl LivelockWatch {
     /// itself.
     pub(crate) fn visit(&mut self, slot: usize, warp: &Warp) -> bool {
         let Some(split) = warp.splits.get(warp.current) else { return false };
-        let take = |visits| {
-            let state = Box::new(Warp { busy: Busy::No, turns: 0, ..warp.clone() });
-            Watch::Watched(Snapshot { pc: split.pc, state, visits })
-        };
+        let state = || Box::new(Warp { busy: Busy::No, turns: 0, ..warp.clone() });
+        let take = |visits| Watch::Watched(Snapshot { pc: split.pc, state: state(), visits });
         let watch = &mut self.watches[slot];
         match watch {
             Watch::Unseen => *watch = take(0),
             Watch::Watched(snapshot) if snapshot.pc == split.pc => {
-                let now = Warp { busy: Busy::No, turns: 0, ..warp.clone() };
                 snapshot.visits += 1;
-                if now == *snapshot.state {
+                if state() == snapshot.state {
                     *watch = Watch::Repeats;
                     return true;
                 }

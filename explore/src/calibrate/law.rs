@@ -12,6 +12,8 @@ use crate::least_squares::dot;
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum GpuConstant {
     /// Round-trip time of an atomic, without its passes.
     Atom,
@@ -54,19 +56,7 @@ impl GpuConstant {
     ];
 
     pub fn name(self) -> &'static str {
-        match self {
-            GpuConstant::Atom => "atom",
-            GpuConstant::Load => "load",
-            GpuConstant::Mbar => "mbar",
-            GpuConstant::Loop => "loop",
-            GpuConstant::Acquire => "acquire",
-            GpuConstant::Release => "release",
-            GpuConstant::Gpu => "gpu",
-            GpuConstant::Pass => "pass",
-            GpuConstant::CasPass => "cas_pass",
-            GpuConstant::Lane => "lane",
-            GpuConstant::CasLane => "cas_lane",
-        }
+        self.into()
     }
 }
 

@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 
 use atoms_cosim::machine::Failure;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::triage::death::Death;
@@ -15,18 +16,7 @@ use crate::triage::test_failure::TestFailure;
 
 /// Outcome of a test.
 #[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Default,
-    Serialize,
-    Deserialize,
-    schemars::JsonSchema,
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -76,7 +66,7 @@ impl Status {
 }
 
 /// Tests with the same failure signature.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Bucket {
     /// Signature that identifies the bucket: that of the minimized case, if there is one.
     pub key: Signature,

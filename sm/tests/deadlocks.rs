@@ -286,7 +286,8 @@ fn warps_that_wait_for_each_other() {
         ],
     );
     assert_eq!(report.waits.len(), 2);
-    assert!(report.hints.is_empty());
+    let causes: Vec<_> = report.hints.iter().map(|hint| hint.cause).collect();
+    assert_eq!(causes, [HintCause::FirstPhase; 2]);
 }
 
 /// One warp arrives only behind a barrier of the whole CTA.

@@ -160,6 +160,14 @@ impl Kernel {
         self.params.is_some()
     }
 
+    /// Variable of the PTX that contains a shared address, with the offset, such as `bar+0x8`.
+    pub fn shared_variable(&self, address: u32) -> Option<String> {
+        let holds = |v: &&SharedVariable| (v.address..v.address.saturating_add(v.bytes)).contains(&address);
+        let variable = self.shared_variables.iter().find(holds)?;
+        let offset = address - variable.address;
+        Some(if offset == 0 { variable.name.clone() } else { format!("{}+{offset:#x}", variable.name) })
+    }
+
     /// Mnemonic with modifiers of the instruction `index`. Empty if the index is out of range.
     pub fn mnemonic(&self, index: usize) -> &str {
         let number = self.source.get(index).map(|s| s.mnemonic as usize);

@@ -71,6 +71,11 @@ impl Core<'_> {
             });
             releasers.push(released);
         }
+        // One such wait is usual. If objects wait for each other, one of these waits must not block.
+        let first = |hint: &DeadlockHint| hint.cause == HintCause::FirstPhase;
+        if hints.iter().filter(|hint| first(hint)).count() == 1 {
+            hints.retain(|hint| !first(hint));
+        }
         let index = |agent: usize| keys.iter().position(|key| **key == agents[agent].key).unwrap_or(0);
         let edges: Vec<Vec<(usize, bool)>> = releasers
             .iter()
@@ -163,7 +168,7 @@ impl Core<'_> {
                 let asked = self.warps[waiter.slot].as_deref().map(|warp| &warp.asked);
                 let parity = asked.map(|asked| (asked.parity & waiter.mask != 0).into());
                 WaitObject::Mbarrier {
-                    name: self.variable(address),
+                    name: self.kernel.shared_variable(address),
                     address,
                     phase: object.phase.into(),
                     waited: parity.filter(|_| !two_words),
@@ -197,16 +202,6 @@ impl Core<'_> {
         }
     }
 
-    /// Returns the variable that contains a shared address, such as `bar+0x8`.
-    fn variable(&self, address: u32) -> Option<String> {
-        let holds = |v: &&atoms_isa::SharedVariable| {
-            (v.address..v.address.saturating_add(v.bytes)).contains(&address)
-        };
-        let variable = self.kernel.shared_variables.iter().find(holds)?;
-        let offset = address - variable.address;
-        Some(if offset == 0 { variable.name.clone() } else { format!("{}+{offset:#x}", variable.name) })
-    }
-
     /// Names the likely cause of the wait at an object. `alone` is true if no thread that waits elsewhere can
     /// release it.
     fn hint(
@@ -219,7 +214,7 @@ impl Core<'_> {
         match (key, object) {
             (
                 ObjectKey::Mbarrier(slot, address),
-                WaitObject::Mbarrier { phase, pending, count, bytes, .. },
+                WaitObject::Mbarrier { phase, waited, pending, count, bytes, .. },
             ) => {
                 let bits = self.read_object(*slot, *address, word)?;
                 let history = self.log.object((*slot, *address), bits)?;
@@ -231,7 +226,8 @@ impl Core<'_> {
                 if history.passed.iter().any(again) {
                     Some(HintCause::ParityNotFlipped { parity: *phase })
                 } else if !alone {
-                    None
+                    let first = *waited == Some(0) && history.phases == 0 && pending == count;
+                    first.then_some(HintCause::FirstPhase)
                 } else if self.arrives_net_zero((*slot, *address))
                     && *pending > 0
                     && (arrived == 0 || history.delivered == u64::from(*pending))

@@ -41,6 +41,8 @@ pub(crate) struct ObjectHistory {
     pub(crate) arrivals: BTreeMap<usize, (u32, u32)>,
     pub(crate) expected: u64,
     pub(crate) delivered: u64,
+    /// Number of complete phases.
+    pub(crate) phases: u32,
     /// Parity of the last wait that passed, by warp slot.
     pub(crate) passed: BTreeMap<usize, u8>,
 }
@@ -107,6 +109,7 @@ impl ObjectLog {
             object.bits = step.new.unwrap_or(object.bits);
             if step.completed {
                 arrived = 0;
+                object.phases = object.phases.saturating_add(1);
                 object.arrivals.clear();
                 (object.expected, object.delivered) = (0, 0);
             }

@@ -149,6 +149,8 @@ pub enum HintCause {
     CountTooLarge { count: u32, arrived: u32 },
     /// The number of threads that arrived at a block barrier since the start is not a multiple of its count.
     CountDoesNotDivide { count: u32, threads: u32 },
+    /// Threads wait for the first phase, in which no thread has arrived. Only if several objects have such waiters.
+    FirstPhase,
     /// The last wait of a warp that passed at this object had the same parity.
     ParityNotFlipped { parity: u8 },
 }

@@ -183,6 +183,11 @@ impl fmt::Display for HintCause {
                     "\n    {threads} threads have arrived since the start, no multiple of the count {count}"
                 )
             }
+            HintCause::FirstPhase => write!(
+                f,
+                " no phase has completed\n    a wait for parity 0 blocks until the first phase completes; the first\n    \
+                 wait for an empty buffer takes parity 1, which does not block"
+            ),
             HintCause::ParityNotFlipped { parity } => write!(
                 f,
                 " parity off by one phase\n    the last wait of these threads that passed had parity {parity}, too; the \

@@ -277,8 +277,8 @@ impl Finding {
                  barrier that orders both"
             ),
             RaceKind::Proxy | RaceKind::ProxyWar | RaceKind::ProxyGlobal if first.cta == second.cta => format!(
-                "put fence.proxy.async.{space} between them: in each thread of the first access before the barrier \
-                 that orders them, or in the thread of the copy after it"
+                "put fence.proxy.async.{space} between them: either in each thread of the first access, before the barrier \
+                 that orders them, or in the thread of the copy, after that barrier"
             ),
             RaceKind::Proxy | RaceKind::ProxyWar | RaceKind::ProxyGlobal | RaceKind::ProxyFar => format!(
                 "put fence.proxy.async.{space} in the thread of the copy, after the barrier that orders them"

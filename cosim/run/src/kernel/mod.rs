@@ -271,12 +271,15 @@ impl KernelRun<'_> {
             )?;
         }
         if let Some(races) = &self.races {
-            writeln!(
-                text,
-                "  checks     {}{}",
-                if races.is_empty() { "no finding" } else { "findings are listed on stderr" },
-                if self.kernel.of_ptx() { "" } else { "; only PTX shows order in a warp" }
-            )?;
+            let found =
+                races.reported().count() + self.undefined.as_ref().map_or(0, |used| used.reported().count());
+            let found = match found {
+                0 => "no finding".to_string(),
+                1 => "1 finding".to_string(),
+                found => format!("{} findings", grouped(found as u64)),
+            };
+            let limit = if self.kernel.of_ptx() { "" } else { "; only PTX shows order in a warp" };
+            writeln!(text, "  checks     {found}{limit}")?;
         }
         Ok(())
     }

@@ -59,7 +59,11 @@ impl<'k> RacesFound<'k> {
         };
         let place = match (kind, memory) {
             (RaceKind::ArrivedTwice, Memory::Shared(cta)) => format!("block barrier {address} of CTA {cta}"),
-            (_, Memory::Shared(cta)) => format!("shared address {address:#010x} of CTA {cta}"),
+            (_, Memory::Shared(cta)) => {
+                let variable = u32::try_from(*address).ok().and_then(|at| self.kernel.shared_variable(at));
+                let variable = variable.map_or(String::new(), |name| format!(" ({name})"));
+                format!("shared address {address:#010x}{variable} of CTA {cta}")
+            }
             (_, Memory::Global) => format!("global address {address:#x}"),
         };
         KernelFinding {
@@ -96,11 +100,8 @@ impl<'k> RacesFound<'k> {
         let (errors, hints) = self.findings.split_at(errors);
         let mut text = String::new();
         if !errors.is_empty() {
-            let pairs = if errors.len() == 1 { "pair of instructions" } else { "pairs of instructions" };
-            text += &format!(
-                "atoms: {} {pairs} without the order that they need:\n",
-                grouped(errors.len() as u64)
-            );
+            let word = if errors.len() == 1 { "error" } else { "errors" };
+            text += &format!("atoms: {} {word} in the order of accesses:\n", grouped(errors.len() as u64));
             self.pairs(&mut text, errors);
         }
         if !self.has_hints() {
@@ -125,7 +126,7 @@ impl<'k> RacesFound<'k> {
             }
             wrap(text, &advice);
             if finding.count > 1 {
-                let _ = writeln!(text, "    and {} more such accesses", grouped(finding.count - 1));
+                let _ = writeln!(text, "    and {} more accesses of this pair", grouped(finding.count - 1));
             }
         }
         if findings.len() > SHOWN {

@@ -55,7 +55,10 @@ impl Observer for Timelines<'_> {
         let warp = (threads.cta, threads.warp);
         let Some(windows) = self.windows.get(&warp) else { return };
         let operation = &self.kernel.instructions[pc as usize].operation;
-        if Schedule::is_step(operation) && windows.iter().any(|window| window.contains(&cycle)) {
+        if threads.mask != 0
+            && Schedule::is_step(operation)
+            && windows.iter().any(|window| window.contains(&cycle))
+        {
             self.steps.entry(warp).or_default().push(Step { cycle, pc, mask: threads.mask });
         }
     }

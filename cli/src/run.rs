@@ -106,9 +106,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<Verdict, CliError> {
         return Ok(interrupt::or(verdict));
     }
     let run = job.run()?;
-    let findings = run.findings();
-    report.write_sarif(&findings)?;
+    if args.sarif.is_some() {
+        report.write_sarif(&run.findings())?;
+    }
     if let Some(path) = &args.page {
+        let findings = run.findings();
         let timelines = job.timelines(&findings)?;
         let text = run.outcome.as_ref().ok().map(|report| run.text(report, forward_of));
         let page = report::page(kernel, file, text.as_deref(), &findings, &timelines);

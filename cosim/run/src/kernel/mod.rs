@@ -89,13 +89,17 @@ impl<'k> KernelJob<'_, 'k> {
         }
     }
 
-    /// Repeats the run on the model, and returns the timelines of the warps in its findings.
+    /// Repeats the run on the model, if it has races, and returns the timelines of their warps.
     ///
     /// # Errors
     /// [`SetupError`].
     pub fn timelines(&self, findings: &[KernelFinding<'k>]) -> Result<Timelines<'k>, SetupError> {
         let mut timelines = Timelines::new(self.kernel, findings);
-        let model = Setup { oracle: false, ..Setup::new(self.setup.config, Implementation::Model) };
+        if timelines.is_empty() {
+            return Ok(timelines);
+        }
+        let Setup { config, interrupt, .. } = *self.setup;
+        let model = Setup { oracle: false, interrupt, ..Setup::new(config, Implementation::Model) };
         let checks = Checks { undefined: false, races: RaceChecks::NONE };
         KernelJob { setup: &model, checks, ..*self }.on(model.model(), Some(&mut timelines))?;
         Ok(timelines)
@@ -271,9 +275,7 @@ impl KernelRun<'_> {
             )?;
         }
         if let Some(races) = &self.races {
-            let found =
-                races.reported().count() + self.undefined.as_ref().map_or(0, |used| used.reported().count());
-            let found = match found {
+            let found = match races.count() + self.undefined.as_ref().map_or(0, UndefinedUses::count) {
                 0 => "no finding".to_string(),
                 1 => "1 finding".to_string(),
                 found => format!("{} findings", grouped(found as u64)),

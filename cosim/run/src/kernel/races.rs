@@ -78,7 +78,12 @@ impl<'k> RacesFound<'k> {
 
     /// True if there is neither an error nor a hint.
     pub fn is_empty(&self) -> bool {
-        self.findings.is_empty() && self.idle_fences.is_empty()
+        self.count() == 0
+    }
+
+    /// Number of errors and hints.
+    pub(crate) fn count(&self) -> usize {
+        self.findings.len() + self.idle_fences.len()
     }
 
     /// True if a finding is an error, not only a hint.

@@ -279,7 +279,12 @@ impl<'k> UndefinedUses<'k> {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.found().next().is_none()
+        self.count() == 0
+    }
+
+    /// Number of instructions and kinds of use.
+    pub(crate) fn count(&self) -> usize {
+        self.found().count()
     }
 
     fn total(&self) -> u64 {

@@ -44,6 +44,11 @@ impl<'k> Timelines<'k> {
         Timelines { kernel, windows, steps: BTreeMap::new() }
     }
 
+    /// True if no warp is recorded, so that no run is needed.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.windows.is_empty()
+    }
+
     pub(super) fn of(&self, warp: WarpNumber) -> &[Step] {
         self.steps.get(&warp).map_or(&[], Vec::as_slice)
     }

@@ -41,8 +41,10 @@ pub struct KernelFinding<'k> {
     pub name: String,
     /// True if the finding need not be a bug.
     pub hint: bool,
-    /// Description in one line.
-    pub what: String,
+    /// Description of the kind of finding, or of the finding itself, in one line.
+    pub title: String,
+    /// Memory or barrier. Empty if there is none.
+    pub at: String,
     /// Advice to fix it. Empty if there is none.
     pub advice: String,
     pub sites: Vec<FindingSite<'k>>,
@@ -52,8 +54,10 @@ pub struct KernelFinding<'k> {
 #[derive(Clone, Debug)]
 pub struct FindingSite<'k> {
     pub line: &'k SourceLine,
-    /// Description, such as `plain write, CTA 0 warp 0 lane 0, cycle 16`. Empty if nothing is known.
-    pub about: String,
+    /// Kind of access, such as `plain write`. Empty if the site is none of a race.
+    pub act: String,
+    /// Threads and cycle, such as `CTA 0 warp 0 lane 0, cycle 16`. Empty if they are not known.
+    pub threads: String,
     /// Access, for a race.
     pub party: Option<Party>,
 }
@@ -67,7 +71,21 @@ pub struct FindingPlace {
     pub name: String,
 }
 
+impl FindingSite<'_> {
+    /// Description, such as `plain write, CTA 0 warp 0 lane 0, cycle 16`.
+    pub fn about(&self) -> String {
+        let separator = if self.act.is_empty() { "" } else { ", " };
+        format!("{}{separator}{}", self.act, self.threads)
+    }
+}
+
 impl KernelFinding<'_> {
+    /// Description in one line.
+    pub fn what(&self) -> String {
+        let separator = if self.at.is_empty() { "" } else { ", at " };
+        format!("{}{separator}{}", self.title, self.at)
+    }
+
     pub fn place(&self) -> FindingPlace {
         let mut lines: Vec<u32> = self.sites.iter().map(|site| site.line.line).collect();
         lines.sort_unstable();
@@ -81,12 +99,12 @@ impl KernelFinding<'_> {
     /// Description with the instructions, in one line.
     pub fn summary(&self) -> String {
         if !matches!(self.fault, KernelFault::Race | KernelFault::Undefined) {
-            return self.what.clone();
+            return self.what();
         }
         let mut lines: Vec<_> = self.sites.iter().map(|site| site.line).collect();
         lines.sort_by_key(|line| line.line);
         let lines: Vec<_> = lines.iter().map(ToString::to_string).collect();
-        format!("{}: {}", self.what, lines.join(" and "))
+        format!("{}: {}", self.what(), lines.join(" and "))
     }
 }
 
@@ -107,7 +125,7 @@ impl<'k> KernelRun<'k> {
         let site = |line: u32, text: &str| {
             let same = |source: &&SourceLine| source.line == line && source.text == text;
             let line = self.kernel.source.iter().find(same)?;
-            Some(FindingSite { line, about: String::new(), party: None })
+            Some(FindingSite { line, act: String::new(), threads: String::new(), party: None })
         };
         let text = error.to_string();
         let (fault, sites, advice) = match error {
@@ -132,14 +150,15 @@ impl<'k> KernelRun<'k> {
                 _ => (KernelFault::Error, Vec::new(), ""),
             },
         };
-        let what = text.lines().next().unwrap_or_default().trim_end_matches([':', ',']).to_string();
-        Some(KernelFinding { fault, name: String::new(), hint: false, what, advice: advice.into(), sites })
+        let title = text.lines().next().unwrap_or_default().trim_end_matches([':', ',']).to_string();
+        let (name, at) = (String::new(), String::new());
+        Some(KernelFinding { fault, name, hint: false, title, at, advice: advice.into(), sites })
     }
 }
 
 fn wrong_result<'k>(buffer: &Buffer) -> Option<KernelFinding<'k>> {
     let name = &buffer.name;
-    let what = match &buffer.outcome {
+    let title = match &buffer.outcome {
         Outcome::Open | Outcome::Met { .. } => return None,
         Outcome::Differs { index, expected, found, .. } => {
             format!("{name}[{index}]: expected {expected}, found {found}")
@@ -148,6 +167,7 @@ fn wrong_result<'k>(buffer: &Buffer) -> Option<KernelFinding<'k>> {
             format!("{name}: {lacking} of {compared} expected values are missing")
         }
     };
-    let (fault, advice, sites) = (KernelFault::WrongResult, String::new(), Vec::new());
-    Some(KernelFinding { fault, name: name.clone(), hint: false, what, advice, sites })
+    let (fault, name) = (KernelFault::WrongResult, name.clone());
+    let (at, advice, sites) = (String::new(), String::new(), Vec::new());
+    Some(KernelFinding { fault, name, hint: false, title, at, advice, sites })
 }

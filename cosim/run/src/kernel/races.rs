@@ -42,9 +42,10 @@ impl<'k> RacesFound<'k> {
             fault: KernelFault::Race,
             name: "idle fence".into(),
             hint: true,
-            what: IDLE_FENCE.into(),
+            title: IDLE_FENCE.into(),
+            at: String::new(),
             advice: String::new(),
-            sites: vec![FindingSite { line, about: String::new(), party: None }],
+            sites: vec![FindingSite { line, act: String::new(), threads: String::new(), party: None }],
         });
         pairs.chain(fences)
     }
@@ -54,10 +55,12 @@ impl<'k> RacesFound<'k> {
         let sites = [(false, first), (true, second)];
         let sites = sites.into_iter().take(if first == second { 1 } else { 2 });
         let site = |(is_second, party): (bool, &Party)| {
-            let about = about(*kind, is_second, party);
-            Some(FindingSite { line: self.line(party.pc)?, about, party: Some(*party) })
+            let Party { pc, cta, warp, lane, cycle, .. } = party;
+            let act = act(*kind, is_second, party);
+            let threads = format!("CTA {cta} warp {warp} lane {lane}, cycle {}", grouped(*cycle));
+            Some(FindingSite { line: self.line(*pc)?, act, threads, party: Some(*party) })
         };
-        let place = match (kind, memory) {
+        let at = match (kind, memory) {
             (RaceKind::ArrivedTwice, Memory::Shared(cta)) => format!("block barrier {address} of CTA {cta}"),
             (_, Memory::Shared(cta)) => {
                 let variable = u32::try_from(*address).ok().and_then(|at| self.kernel.shared_variable(at));
@@ -70,7 +73,8 @@ impl<'k> RacesFound<'k> {
             fault: KernelFault::Race,
             name: kind.name().into(),
             hint: kind.is_hint(),
-            what: format!("{kind}, at {place}"),
+            title: kind.to_string(),
+            at,
             advice: finding.advice(),
             sites: sites.filter_map(site).collect(),
         }
@@ -124,12 +128,12 @@ impl<'k> RacesFound<'k> {
     fn pairs(&self, text: &mut String, findings: &[Finding]) {
         // Writing to a string cannot fail.
         for finding in findings.iter().take(SHOWN) {
-            let KernelFinding { what, advice, sites, .. } = self.pair(finding);
-            let _ = writeln!(text, "  {what}");
-            for FindingSite { line, about, .. } in sites {
-                let _ = writeln!(text, "    {line}\n      {about}");
+            let pair = self.pair(finding);
+            let _ = writeln!(text, "  {}", pair.what());
+            for site in &pair.sites {
+                let _ = writeln!(text, "    {}\n      {}", site.line, site.about());
             }
-            wrap(text, &advice);
+            wrap(text, &pair.advice);
             if finding.count > 1 {
                 let _ = writeln!(text, "    and {} more accesses of this pair", grouped(finding.count - 1));
             }
@@ -249,16 +253,14 @@ const fn name(scope: Scope) -> &'static str {
 }
 
 /// Describes the first or second party of a finding.
-fn about(kind: RaceKind, is_second: bool, party: &Party) -> String {
+fn act(kind: RaceKind, is_second: bool, party: &Party) -> String {
     let access = if party.writes { "write" } else { "read" };
     let by = if party.copy { " by a copy" } else { "" };
-    let act = match (kind, party.strength) {
+    match (kind, party.strength) {
         (RaceKind::ArrivedTwice, _) => "arrival".into(),
         (RaceKind::EarlyExit, _) if is_second => "end of the CTA".into(),
         (_, Strength::Weak | Strength::Unsaid) => format!("plain {access}{by}"),
         (_, Strength::Strong(None) | Strength::Taken) => format!("atomic {access}{by}"),
         (_, Strength::Strong(Some(scope))) => format!("atomic {access} of scope {}{by}", name(scope)),
-    };
-    let Party { cta, warp, lane, cycle, .. } = party;
-    format!("{act}, CTA {cta} warp {warp} lane {lane}, cycle {}", grouped(*cycle))
+    }
 }

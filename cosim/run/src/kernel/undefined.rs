@@ -261,13 +261,14 @@ impl<'k> UndefinedUses<'k> {
 
     pub(crate) fn reported(&self) -> impl Iterator<Item = KernelFinding<'k>> {
         self.found().map(|used| {
-            let about = format!("lane {}, cycle {}", used.lane, grouped(used.cycle));
-            let site = used.place.map(|line| FindingSite { line, about, party: None });
+            let threads = format!("lane {}, cycle {}", used.lane, grouped(used.cycle));
+            let site = used.place.map(|line| FindingSite { line, act: String::new(), threads, party: None });
             KernelFinding {
                 fault: KernelFault::Undefined,
                 name: used.kind.into(),
                 hint: false,
-                what: used.what.clone(),
+                title: used.what.clone(),
+                at: String::new(),
                 advice: used.advice.into(),
                 sites: site.into_iter().collect(),
             }

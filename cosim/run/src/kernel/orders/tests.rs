@@ -79,9 +79,9 @@ fn planted_bugs_are_found_and_their_orders_are_minimal() {
         let OrderFinding { finding, .. } = finding;
         let shows = |schedule: &Schedule| {
             let mut found = explorer.run(Some(schedule)).expect("a run").found;
-            found.remove(&finding.place()).map(|finding| finding.what)
+            found.remove(&finding.place()).map(|finding| finding.what())
         };
-        assert_eq!(shows(&key.schedule), Some(finding.what.clone()), "{name}: {key}");
+        assert_eq!(shows(&key.schedule), Some(finding.what()), "{name}: {key}");
         for less in (3..).map_while(|at| without(&key.schedule, at)) {
             assert_eq!(shows(&less), None, "{name}: {key} needs more than {less}");
         }

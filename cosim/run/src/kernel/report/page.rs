@@ -31,7 +31,7 @@ pub fn page(
         @if findings.is_empty() { p { "No finding." } }
         @for (number, finding) in (1..).zip(findings) {
             section {
-                h2 { (number) ". " @if finding.hint { "hint: " } (finding.what) }
+                h2 { (number) ". " @if finding.hint { "hint: " } (finding.what()) }
                 @if !finding.advice.is_empty() { p.advice { (finding.advice) } }
                 div.sites { @for site in &finding.sites { (code(file, site)) } }
                 (timeline(kernel, finding, timelines))
@@ -54,7 +54,7 @@ fn code(file: KernelFile<'_>, site: &FindingSite<'_>) -> Markup {
     });
     html! {
         figure {
-            figcaption { b { (site.about) } br; "line " (line) @if let Some(position) = position { " (" (position) ")" } ": " code { (text) } }
+            figcaption { b { (site.about()) } br; "line " (line) @if let Some(position) = position { " (" (position) ")" } ": " code { (text) } }
             @if let Some((name, lines)) = source { (scroll(&name, lines)) }
             (scroll("Code of the kernel", excerpt(file.text, *line)))
         }
@@ -103,7 +103,7 @@ fn timeline(kernel: &Kernel, finding: &KernelFinding<'_>, timelines: &Timelines<
     rows.extend(sites.iter().map(|(site, party)| Row {
         cycle: party.cycle,
         warp: (party.cta, party.warp),
-        text: format!("{}: {}", site.about.split(',').next().unwrap_or_default(), site.line.text),
+        text: format!("{}: {}", site.act, site.line.text),
         is_access: true,
     }));
     if sites.is_empty() {

@@ -38,7 +38,7 @@ pub fn sarif<'f, 'k: 'f>(
                 "ruleId": rule,
                 "ruleIndex": index,
                 "level": level,
-                "message": { "text": format!("{}{advice}{}", finding.what, finding.advice) },
+                "message": { "text": format!("{}{advice}{}", finding.what(), finding.advice) },
             });
             let first = places.remove(0);
             result["locations"] = json!([first]);
@@ -70,7 +70,7 @@ fn rule(finding: &KernelFinding<'_>) -> String {
 
 fn title<'f>(finding: &'f KernelFinding<'_>) -> &'f str {
     match finding.fault {
-        KernelFault::Race | KernelFault::Undefined => finding.what.split(", at ").next().unwrap_or_default(),
+        KernelFault::Race | KernelFault::Undefined => &finding.title,
         fault => fault.name(),
     }
 }
@@ -79,11 +79,11 @@ fn title<'f>(finding: &'f KernelFinding<'_>) -> &'f str {
 fn locations(file: KernelFile<'_>, is_text: bool, site: &FindingSite<'_>) -> Vec<Value> {
     let position = site.line.position.as_ref();
     let mut all: Vec<Value> = position
-        .map(|position| location(Path::new(&*position.file), Some(position.line), &site.about))
+        .map(|position| location(Path::new(&*position.file), Some(position.line), &site.about()))
         .into_iter()
         .collect();
     if is_text || all.is_empty() {
-        let about = format!("{} `{}`", site.about, site.line.text);
+        let about = format!("{} `{}`", site.about(), site.line.text);
         all.push(location(file.path, Some(site.line.line).filter(|_| is_text), about.trim_start()));
     }
     all

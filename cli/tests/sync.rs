@@ -140,7 +140,8 @@ fn failures(cases: &[Case<'_>]) -> Vec<String> {
     for case in cases {
         let (status, text) = case.run(true);
         if status != Some(case.status) || !text.contains(case.finds) {
-            failures.push(format!("{}: {status:?}\n{text}", case.title));
+            let Case { title, status: expected, finds, .. } = case;
+            failures.push(format!("{title}: {status:?}, expected {expected} and `{finds}`\n{text}"));
         }
         let (status, text) = case.run(false);
         if status != Some(0) || !text.is_empty() {
